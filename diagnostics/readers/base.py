@@ -1,0 +1,46 @@
+"""What every reader is: a file of this folder with a `READER` that knows one format and nothing else.
+
+A reader is fed bytes in pieces of any size and reports events; feeding a file in one piece or byte by byte
+gives the same events. It never raises on bad input: what it cannot read it reports as a `Note`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from klinic.diagnostics.run.events import Event
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a source: up to 256 KiB, decompressed, and its path where there is one."""
+
+    data: bytes
+    path: Path | None = None
+    complete: bool = False  # `data` is the whole source
+
+
+class Session(Protocol):
+    """One source being read."""
+
+    def feed(self, data: bytes) -> Iterable[Event]:
+        """Take the next bytes; report what is certain by now."""
+
+    def close(self) -> Iterable[Event]:
+        """The source has ended: report what was held back."""
+
+
+class Reader(Protocol):
+    """A format: `name` as shown by `klinic readers`, `summary` in one line."""
+
+    name: str
+    summary: str
+
+    def sniff(self, head: Head) -> float:
+        """How sure it is that this is its format: 0 (no) to 1 (certain), from content, never from the name."""
+
+    def open(self, head: Head) -> Session:
+        """Start reading a source from its first byte."""

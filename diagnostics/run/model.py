@@ -1,0 +1,84 @@
+"""The `Run`: everything that judging, reporting and drawing know about a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from klinic.diagnostics.run.config import Config
+from klinic.diagnostics.run.events import Happened, Line, SampleRead
+
+FIXED = ("step", "time", "attempt")
+
+# Codes in `Run.nonfinite`; SWALLOWED is a null that a JSON logger wrote in place of a NaN or an infinity.
+FINITE, NAN, PLUS_INF, MINUS_INF, SWALLOWED = range(5)
+WORDS = {NAN: "nan", PLUS_INF: "inf", MINUS_INF: "-inf", SWALLOWED: "null"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a run was read from: path as given, reader's name, framework and its version where known."""
+
+    path: str = "-"
+    format: str = ""
+    framework: str = ""
+    version: str = ""
+    not_rl: str = ""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A stretch without a restart: rows [first_row, first_row + rows) of the frame, steps inclusive."""
+
+    number: int
+    first_row: int
+    rows: int
+    first_step: int
+    last_step: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recording, read.
+
+    frame: a row a step in order of writing; columns step (Int64), time (Float64, seconds since the epoch),
+        attempt (Int64, from 1), then one Float64 column a metric under verl's 0.9.1 name (an unknown name
+        stays as written). Null where a metric has no finite value in that row; NaN and infinity never occur.
+    nonfinite: same height; one Int8 column for each metric that was ever non-finite, codes as above.
+    decimals: metric -> digits after the point that the source printed; absent means full precision.
+    lines: text lines of note (errors, warnings, tracebacks, the tail), bounded; incident cards read them.
+    last_line: number of the last line or record read.
+    """
+
+    source: Source = field(default_factory=Source)
+    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
+    nonfinite: pl.DataFrame = field(default_factory=pl.DataFrame)
+    decimals: Mapping[str, int] = field(default_factory=dict)
+    config: Config = field(default_factory=Config)
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    lines: tuple[Line, ...] = ()
+    events: tuple[Happened, ...] = ()
+    samples: tuple[SampleRead, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    last_line: int = 0
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics in the order in which they first appeared."""
+        return tuple(name for name in self.frame.columns if name not in FIXED)
+
+    @property
+    def steps(self) -> tuple[int, int] | None:
+        """Lowest and highest step, or None where the run has no rows."""
+        if not self.frame.height:
+            return None
+        column = self.frame["step"]
+        return int(column.min()), int(column.max())  # type: ignore[arg-type]
+
+    def has(self, metric: str) -> bool:
+        """Whether the metric was ever written, finite or not."""
+        return metric in self.frame.columns
