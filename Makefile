@@ -1,0 +1,48 @@
+# Two commands are enough on a fresh machine with Python 3.11: `make demo` and `make test`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+FOLDERS := diagnostics rules trainer dashboards
+CODE := $(FOLDERS) tests benchmarks
+QUICK := not slow and not long
+
+.PHONY: demo test check test-long lint format types docs clean
+
+# torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
+$(VENV)/installed: pyproject.toml constraints/cpu.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=24" "setuptools>=80" wheel
+	$(PIP) install torch==2.13.0
+	$(PIP) install --constraint constraints/cpu.txt --editable ".[train,dev]"
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/klinic diagnose sample_logs/demo/ppo_lr_too_high.jsonl
+
+test: check
+	$(BIN)/python -m pytest -m "slow and not long"
+
+check: lint types
+	$(BIN)/python -m pytest -m "$(QUICK)"
+
+test-long: $(VENV)/installed
+	$(BIN)/python -m pytest -m long --timeout 1800
+
+lint: $(VENV)/installed
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/lint-imports
+
+# Type checkers do not follow the editable finder: show them the namespace as a tree of links.
+types: $(VENV)/installed
+	mkdir -p build/types/klinic
+	for folder in $(FOLDERS); do ln -sfn ../../../$$folder build/types/klinic/$$folder; done
+	$(BIN)/mypy
+
+format: $(VENV)/installed
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
