@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -82,3 +82,26 @@ class Run:
     def has(self, metric: str) -> bool:
         """Whether the metric was ever written, finite or not."""
         return metric in self.frame.columns
+
+    def head(self, rows: int) -> Run:
+        """The run as it stood after its first `rows` rows; text lines are left out, they have no row."""
+        frame = self.frame.head(rows)
+        steps = frame["step"].to_list() if frame.height else []
+        last = max(steps, default=0)
+        attempts = tuple(
+            replace(
+                attempt,
+                rows=min(attempt.rows, rows - attempt.first_row),
+                last_step=max(steps[attempt.first_row : attempt.first_row + attempt.rows]),
+            )
+            for attempt in self.attempts
+            if attempt.first_row < rows
+        )
+        return replace(
+            self,
+            frame=frame,
+            nonfinite=self.nonfinite.head(rows),
+            attempts=attempts,
+            lines=(),
+            events=tuple(event for event in self.events if event.step is None or event.step <= last),
+        )
