@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
     ConfigRead,
@@ -34,6 +35,15 @@ def _code(value: float) -> int:
     if math.isnan(value):
         return NAN
     return PLUS_INF if value > 0 else MINUS_INF
+
+
+def _scaled(raw: str, value: float | None) -> float | None:
+    factor = scale(raw)
+    return value if value is None or factor == 1.0 else value * factor
+
+
+def _scaled_digits(raw: str, digits: int) -> int:
+    return digits - round(math.log10(scale(raw)))
 
 
 class Columns:
@@ -149,14 +159,19 @@ class RunBuilder:
     def _take_row(self, row: Row) -> None:
         self._last_line = max(self._last_line, row.line or 0)
         step = row.step if row.step is not None else (self._steps[-1] + 1 if self._steps else 1)
-        names = {self._name(raw): value for raw, value in row.values.items()}
-        if not self._continues(step, names):
+        values = {self._name_in(row, raw): _scaled(raw, value) for raw, value in row.values.items()}
+        if not self._continues(step, values):
             self._open_row(step, row.time)
-        for name, value in names.items():
+        for name, value in values.items():
             self._columns.put(name, value, nulls_are_nan=row.nulls_are_nan)
         for raw, digits in row.decimals.items():
-            name = self._name(raw)
-            self._decimals[name] = max(digits, self._decimals.get(name, 0))
+            name = self._name_in(row, raw)
+            self._decimals[name] = max(_scaled_digits(raw, digits), self._decimals.get(name, 0))
+
+    def _name_in(self, row: Row, raw: str) -> str:
+        """verl's name, unless the row has that one too: 0.9.1 logs `actor/entropy` beside `actor/entropy_loss`."""
+        name = self._name(raw)
+        return raw if name != raw and name in row.values else name
 
     def _name(self, raw: str) -> str:
         name = self._names.get(raw)
