@@ -1,5 +1,5 @@
-"""What klinic knows about metrics: verl's names, their aliases in other versions and frameworks, meanings, units."""
+"""What klinic knows about metrics: verl's names, other versions' and frameworks' names, meanings, units."""
 
-from klinic.diagnostics.knowledge.names import canonical
+from klinic.diagnostics.knowledge.names import canonical, scale
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "scale"]

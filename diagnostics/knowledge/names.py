@@ -2,7 +2,93 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+# `critic/lr(1e-4)`: the value is written in units of 1e-4.
+_SCALED = re.compile(r"(?P<name>.+?)\((?P<unit>1e[-+]?\d+)\)")
+# Frameworks that write their own keys verbatim; a flat CSV export of any of them is verl's.
+_FLAT_OF = ("verl", "generic")
+
 
 def canonical(name: str, framework: str) -> str:
-    """verl's name for `name` as written by `framework` ("" where unknown); an unknown name stays as it is."""
-    return name
+    """verl's name for `name` as written by `framework` ("" where unknown); an unknown name stays as it is.
+
+    Units agree: a share stays a share, a KL summed over a response keeps a name of its own, and update,
+    reference and rollout KL never meet in one name. A unit in parentheses is taken off, see `scale`.
+    """
+    scaled = _SCALED.fullmatch(name)
+    bare = scaled["name"] if scaled else name
+    table = _family(framework)
+    known = _aliases(table).get(bare)
+    return known or _by_rule("rules", bare) or _by_flat(table, bare) or bare
+
+
+def scale(name: str) -> float:
+    """Factor that turns a value written under `name` into the unit of `canonical(name, ...)`.
+
+    1e-4 for `critic/lr(1e-4)` (verl 0.2 and older), 1 for nearly everything else.
+    """
+    scaled = _SCALED.fullmatch(name)
+    return float(scaled["unit"]) if scaled else 1.0
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    text = files("klinic.diagnostics.knowledge").joinpath("aliases.yaml").read_text("utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    tables: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 (a safe loader, in C where it is there)
+    return tables
+
+
+@cache
+def _family(framework: str) -> str:
+    """Which table of aliases.yaml a framework's spelling stands for; "verl" for an unknown one."""
+    word = re.sub(r"[\s_-]", "", framework.lower())
+    families: dict[str, list[str]] = _tables()["families"]
+    return next((table for table, words in families.items() if word in words), "verl")
+
+
+@cache
+def _aliases(table: str) -> dict[str, str]:
+    """Aliases of one framework over those of older verl; an unknown writer gets all that are undisputed."""
+    tables = _tables()
+    if table == "generic":
+        return {**_undisputed(), **tables["generic"], **tables["verl"]}
+    return {**tables["verl"], **(tables[table] if table != "verl" else {})}
+
+
+def _undisputed() -> dict[str, str]:
+    """TRL's names, and the other frameworks' where no two of them mean different things by one name."""
+    tables = _tables()
+    frameworks = [table for table in tables["families"] if table not in ("verl", "generic", "trl")]
+    meanings: dict[str, set[str]] = {}
+    for table in frameworks:
+        for raw, name in tables[table].items():
+            meanings.setdefault(raw, set()).add(name)
+    agreed = {raw: names.pop() for raw, names in meanings.items() if len(names) == 1 and not raw.startswith("train/")}
+    return {**agreed, **tables["trl"]}
+
+
+@cache
+def _patterns(group: str) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), template) for pattern, template in _tables()[group]]
+
+
+def _by_rule(group: str, name: str) -> str | None:
+    for pattern, template in _patterns(group):
+        if fits := pattern.fullmatch(name):
+            return template.format(name, *fits.groups())
+    return None
+
+
+def _by_flat(table: str, name: str) -> str | None:
+    """A CSV export without slashes; what it restores may itself be an older verl name."""
+    if table not in _FLAT_OF or "/" in name:
+        return None
+    restored = _by_rule("flat", name)
+    return restored and _tables()["verl"].get(restored, restored)

@@ -169,7 +169,7 @@ class RunBuilder:
             self._decimals[name] = max(_scaled_digits(raw, digits), self._decimals.get(name, 0))
 
     def _name_in(self, row: Row, raw: str) -> str:
-        """verl's name, unless the row has that one too: 0.9.1 logs `actor/entropy` beside `actor/entropy_loss`."""
+        """verl's name, unless the row has it too: 0.9.1 logs `actor/entropy` beside `actor/entropy_loss`."""
         name = self._name(raw)
         return raw if name != raw and name in row.values else name
 
