@@ -1,0 +1,147 @@
+"""A click group that finds its commands by entry point, imports them on use, and keeps every error to one line."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+COMMANDS = "klinic.commands"
+CANNOT_JUDGE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def fail(message: str, code: int = CANNOT_JUDGE) -> NoReturn:
+    """Say in one line on stderr what went wrong and leave with `code`."""
+    line = " ".join(message.split())
+    click.echo(f"klinic: {line}", err=True)
+    raise SystemExit(code)
+
+
+def _summary(entry: EntryPoint) -> str:
+    """First line of the docstring of the command's module, read without importing it."""
+    try:
+        spec = find_spec(entry.module)
+        source = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
+        doc = ast.get_docstring(ast.parse(source)) or ""
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return ""
+    return doc.partition("\n")[0].rstrip(".")
+
+
+def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(f"klinic {version('klinic')}")
+        context.exit()
+
+
+class Klinic(click.Group):
+    """The `klinic` command. Errors are one line; exit 2 cannot judge, 130 Ctrl-C, 141 the reader of stdout left."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, **settings
+        )
+        self.params.append(
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_print_version,
+                help="Show the version and exit.",
+            )
+        )
+
+    @staticmethod
+    def _entries() -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=COMMANDS)}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands that are installed."""
+        return sorted({*self._entries(), *self.commands})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command, None where there is none of that name."""
+        entry = self._entries().get(cmd_name)
+        if entry is None:
+            return super().get_command(ctx, cmd_name)
+        try:
+            command: click.Command = entry.load()
+        except (ImportError, AttributeError) as error:
+            raise click.ClickException(f"the command {cmd_name} cannot be loaded: {error}") from error
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, but an unknown command gets the nearest known names."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"no command {args[0]!r}{nearest(args[0], self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands with their modules' first lines; nothing is imported."""
+        rows = [(name, _summary(entry)) for name, entry in sorted(self._entries().items())]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; in standalone mode every error is one line and an exit code."""
+
+        def run() -> Any:
+            return super(Klinic, self).main(
+                args, prog_name or "klinic", complete_var, False, windows_expand_args, **extra
+            )
+
+        return _guarded(run) if standalone_mode else run()
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """`; did you mean A or B?` for a misspelt word, or nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, 3, 0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _guarded(run: Callable[[], Any]) -> NoReturn:
+    try:
+        result = run()
+        sys.stdout.flush()
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "klinic"
+        fail(f"{_lowered(error.format_message()).rstrip('.')} (see {where} --help)", error.exit_code)
+    except click.ClickException as error:
+        fail(error.format_message(), CANNOT_JUDGE)
+    except (KeyboardInterrupt, click.Abort):
+        fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes stdout
+        raise SystemExit(BROKEN_PIPE) from None
+    except Exception as error:
+        if os.environ.get("KLINIC_TRACEBACK"):
+            raise
+        fail(f"internal error: {type(error).__name__}: {error} (KLINIC_TRACEBACK=1 shows where)")
+    raise SystemExit(result if isinstance(result, int) else 0)
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:]
