@@ -1,0 +1,116 @@
+"""The table of verl's config keys: which exist, their defaults, types and allowed values. See generate.py."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from klinic.diagnostics.verlconfig.interpolate import resolve
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: default with interpolations resolved, type words, allowed values or None, engines or None for all."""
+
+    name: str
+    default: Any
+    types: tuple[str, ...]
+    choices: tuple[Any, ...] | None
+    engines: tuple[str, ...] | None
+
+
+@cache
+def _raw() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(Path(__file__).with_name("keys.json").read_bytes())
+    return loaded
+
+
+def version() -> str:
+    """The verl version that the table was made from."""
+    return str(_raw()["version"])
+
+
+def keys() -> tuple[str, ...]:
+    """All keys of the composed config, sorted."""
+    return tuple(_raw()["keys"])
+
+
+def extra_keys() -> tuple[str, ...]:
+    """Keys that verl reads and its composed config lacks; an override of them needs a `+`."""
+    return tuple(_raw()["extra"])
+
+
+def groups() -> dict[str, list[str]]:
+    """Config groups such as `model_engine` -> options."""
+    found: dict[str, list[str]] = _raw()["groups"]
+    return found
+
+
+def plain(key: str) -> str:
+    """A key without the `+`, `++` or `~` of an override."""
+    return key.lstrip("+~")
+
+
+def known(key: str) -> bool:
+    """Whether verl 0.9.1's composed config has this key, a section of it included; `+` and `++` are looked through."""
+    name = plain(key)
+    return name in _raw()["keys"] or name in _sections() or name in groups()
+
+
+@cache
+def _sections() -> frozenset[str]:
+    parents: set[str] = set()
+    for key in _raw()["keys"]:
+        parts = key.split(".")
+        parents.update(".".join(parts[:end]) for end in range(1, len(parts)))
+    return frozenset(parents)
+
+
+def needs_plus(key: str) -> bool:
+    """Whether verl takes this key only when it is appended with `+` (it reads it but its config lacks it)."""
+    name = plain(key)
+    if known(name):
+        return False
+    return name in _raw()["extra"] or any(parent in _open() for parent in _parents(name))
+
+
+@cache
+def _open() -> frozenset[str]:
+    return frozenset(_raw()["open"])
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def entry(key: str) -> Key | None:
+    """Everything that the table says on a key; a key that needs a `+` has no default."""
+    name = plain(key)
+    row = _raw()["keys"].get(name)
+    if row is None:
+        types = _raw()["extra"].get(name)
+        return None if types is None else Key(name, None, tuple(types), None, None)
+    _, types, allowed, engines = row
+    return Key(
+        name, default(name), tuple(types), None if allowed is None else tuple(allowed), engines and tuple(engines)
+    )
+
+
+def default(key: str) -> Any:
+    """verl's default of a key, interpolations resolved; None where the key is unknown or unset."""
+    name = plain(key)
+    return resolve(_defaults().get(name), name, _defaults())
+
+
+def raw_default(key: str) -> Any:
+    """verl's default of a key as written, e.g. `${oc.select:actor_rollout_ref.actor.use_dynamic_bsz,false}`."""
+    return _defaults().get(plain(key))
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return {name: row[0] for name, row in _raw()["keys"].items()}
