@@ -19,7 +19,7 @@ TIMES = 7
 def once(command: list[str]) -> tuple[float, float]:
     """(CPU, wall) seconds of one run with its output thrown away."""
     started = time.perf_counter()
-    with open(os.devnull, "w") as sink:
+    with Path(os.devnull).open("w") as sink:
         actions = [(os.POSIX_SPAWN_DUP2, sink.fileno(), 1)]
         pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
         _, _, used = os.wait4(pid, 0)
