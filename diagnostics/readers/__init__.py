@@ -1,1 +1,53 @@
-"""See docs/design.md."""
+"""Open any recording: `open_run(path)` for one run, `open_runs(path)` for all that a file or folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from klinic.diagnostics.readers.find import plans
+from klinic.diagnostics.readers.reading import Plan, read
+from klinic.diagnostics.readers.registry import ReadError, names, readers, session
+from klinic.diagnostics.run import Run
+
+__all__ = ["ReadError", "open_run", "open_runs", "readers", "session"]
+
+# In a searched folder, a file without metrics counts as a run's log only where its name says that it is a log.
+LOG_ENDINGS = (".log", ".out", ".err", ".log.gz", ".log.zst")
+
+
+def open_runs(path: str | Path) -> list[Run]:
+    """One `Run` for each run found: in a file, in stdin (`-`), in a run directory, in a folder and those below.
+
+    Raises ReadError, with a message of one line, where there is none.
+    """
+    found = plans(path)
+    if str(path) == "-" or not Path(path).is_dir():
+        return [run for plan in found for run in read(plan)]
+    return _searched(path, found)
+
+
+def open_run(path: str | Path) -> Run:
+    """The single run of a path; ReadError where there is none or more than one."""
+    runs = open_runs(path)
+    if len(runs) > 1:
+        shown = ", ".join(run.source.path for run in runs[:3])
+        raise ReadError(f"{path}: holds {len(runs)} runs ({shown}{', ...' if len(runs) > 3 else ''}); name one of them")
+    return runs[0]
+
+
+def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
+    runs, failed = [], []
+    for plan in found:
+        try:
+            runs += [run for run in read(plan) if _counts(run, single=len(found) == 1)]
+        except ReadError as error:
+            failed.append(error)
+    if runs:
+        return runs
+    if len(failed) == 1:
+        raise failed[0]
+    raise ReadError(f"{path}: no run in {len(found)} files; tried {names()}; give the log or the folder of a run")
+
+
+def _counts(run: Run, single: bool) -> bool:
+    return single or bool(run.frame.height or run.manifest) or run.source.path.lower().endswith(LOG_ENDINGS)

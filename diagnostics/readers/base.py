@@ -24,7 +24,8 @@ class Head:
 
 
 class Session(Protocol):
-    """One source being read."""
+    """One source being read. `copy.deepcopy` of it works at any time (no generators, no open files inside):
+    a live view closes a copy to see what the source would give if it ended here."""
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Take the next bytes; report what is certain by now."""
@@ -34,7 +35,10 @@ class Session(Protocol):
 
 
 class Reader(Protocol):
-    """A format: `name` as shown by `klinic readers`, `summary` in one line."""
+    """A format: `name` as shown by `klinic readers`, `summary` in one line.
+
+    A reader of a binary format has `binary = True`; text is followed live in whole lines.
+    """
 
     name: str
     summary: str

@@ -51,3 +51,11 @@ class Config:
             self.user | frozenset(values) if user else self.user,
             self.where if where in self.where else (*self.where, where),
         )
+
+    def overlaid(self, other: Config) -> Config:
+        """A config in which another's values win; both keep their marks of what a person wrote."""
+        return Config(
+            {**self.values, **other.values},
+            self.user | other.user,
+            (*self.where, *(where for where in other.where if where not in self.where)),
+        )

@@ -42,10 +42,14 @@ class ConfigRead:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A text line that holds no metrics, without terminal codes and Ray prefix; incident cards read them."""
+    """A text line that holds no metrics, without terminal codes and Ray prefix; incident cards read them.
+
+    source: the process that Ray's prefix named, so that interleaved tracebacks can be told apart.
+    """
 
     text: str
     line: int
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +92,11 @@ class ManifestRead:
     data: Mapping[str, Any]
 
 
-Event = Row | ConfigRead | Line | Note | Meta | Happened | SampleRead | ManifestRead
+@dataclass(frozen=True, slots=True)
+class InRun:
+    """The events that follow belong to the run of this name; a source that holds one run never reports it."""
+
+    name: str
+
+
+Event = Row | ConfigRead | Line | Note | Meta | Happened | SampleRead | ManifestRead | InRun

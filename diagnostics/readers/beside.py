@@ -1,0 +1,94 @@
+"""Config that stands beside a log: `command.txt`, `overrides.txt`, Hydra's `.hydra/`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from klinic.diagnostics.readers.part import Part
+from klinic.diagnostics.run.config import flatten
+from klinic.diagnostics.run.events import ConfigRead, Event, Note
+
+WRITTEN = ("command.txt", "overrides.txt", "command.sh")
+HYDRA_CONFIG, HYDRA_OVERRIDES = ".hydra/config.yaml", ".hydra/overrides.yaml"
+NAMES = frozenset(WRITTEN)
+
+
+def parse_overrides(text: str) -> dict[str, Any]:
+    """Overrides that a person wrote in a launch command or a list, as flat keys -> values."""
+    try:
+        module = importlib.import_module("klinic.diagnostics.readers.configtext")
+    except ModuleNotFoundError:
+        return {}
+    return dict(module.parse_overrides(text))
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as OmegaConf reads it: `1e-5` is a number."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)$"),
+    list("-+.0123456789"),
+)
+
+
+class _Text:
+    """A small text file being read; subclasses turn its content into events."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._data = b""
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Collect."""
+        self._data += data
+        return iter(())
+
+    def close(self) -> Iterator[Event]:
+        """Report the config."""
+        try:
+            values = self._values(self._data.decode("utf-8", "replace"))
+        except (yaml.YAMLError, ValueError) as error:
+            yield Note(f"{self._where} could not be read ({' '.join(str(error).split())}); it was left out")
+            return
+        if values:
+            yield ConfigRead(values, user=self.user, where=self._where)
+
+    user = True
+
+    def _values(self, text: str) -> dict[str, Any]:
+        return parse_overrides(text)
+
+
+class _HydraConfig(_Text):
+    user = False
+
+    def _values(self, text: str) -> dict[str, Any]:
+        tree = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+        return dict(flatten(tree)) if isinstance(tree, Mapping) else {}
+
+
+class _HydraOverrides(_Text):
+    def _values(self, text: str) -> dict[str, Any]:
+        items = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+        words = [str(item) for item in items] if isinstance(items, list) else []
+        return parse_overrides(shlex.join(words)) if words else {}
+
+
+def beside(folder: Path) -> tuple[Part, ...]:
+    """The parts that give the config of a log in this folder, the least sure first."""
+    kinds = {HYDRA_CONFIG: _HydraConfig, HYDRA_OVERRIDES: _HydraOverrides, **dict.fromkeys(WRITTEN, _Text)}
+    there = [(name, kind) for name, kind in kinds.items() if (folder / name).is_file()]
+    return tuple(
+        Part(folder / name, rank=rank - len(kinds), opens=partial(kind, name), whole=True)
+        for rank, (name, kind) in enumerate(there)
+    )

@@ -1,0 +1,110 @@
+"""Which runs a path holds: a file, stdin, a run directory, a folder searched to a bounded depth and count."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from klinic.diagnostics.readers import rundir
+from klinic.diagnostics.readers.beside import NAMES, beside
+from klinic.diagnostics.readers.part import Part
+from klinic.diagnostics.readers.reading import Plan, as_path
+from klinic.diagnostics.readers.registry import ReadError
+
+MAX_DEPTH, MAX_FILES = 8, 2000
+SKIPPED = re.compile(r"^(\..*|__pycache__|node_modules|site-packages|global_step_\d+|huggingface)$")
+EVENT_FILE, WANDB_FILE = "tfevents", ".wandb"
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
+
+
+def plans(path: str | Path) -> list[Plan]:
+    """The runs that a path holds, unread; ReadError where it does not exist."""
+    place = as_path(path)
+    if place is None:
+        return [Plan("-", (Part(None, main=True),))]
+    if not place.exists():
+        raise ReadError(f"{path}: no such file or directory; give a log file, a run directory, or - for stdin")
+    if place.is_dir():
+        return list(_in_folder(place, str(path)))
+    if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):
+        return [_run_directory(place.parent)]
+    if place.name.endswith(WANDB_FILE):
+        return [_wandb(place, str(path))]
+    return [_single(place, str(path))]
+
+
+def _single(place: Path, shown: str) -> Plan:
+    return Plan(shown, (*beside(place.parent), Part(place, main=True)))
+
+
+def _run_directory(folder: Path) -> Plan:
+    return Plan(str(folder), rundir.parts(folder), rundir.READER.name)
+
+
+def _wandb(place: Path, shown: str) -> Plan:
+    """A W&B datastore, with the console text that stands beside it."""
+    text = next(
+        (log for log in (place.parent / "files/output.log", place.parent / "output.log") if log.is_file()), None
+    )
+    extra = (Part(text, rank=1, rows=False),) if text else ()
+    return Plan(shown, (*beside(place.parent), Part(place, main=True), *extra))
+
+
+def _event_files(files: list[Path], shown: str) -> Plan:
+    first, *others = sorted(files, key=lambda file: file.name)
+    parts = (Part(first, main=True), *(Part(file, rank=1, in_turn=True) for file in others))
+    return Plan(shown, (*beside(first.parent), *parts))
+
+
+def _in_folder(root: Path, shown: str) -> Iterator[Plan]:
+    if rundir.is_run_directory(root):
+        yield replace(_run_directory(root), path=shown)
+        return
+    count = 0
+    for folder, files in _folders(root):
+        if rundir.is_run_directory(folder):
+            yield _run_directory(folder)
+            continue
+        for plan in _of_files(folder, files):
+            count += 1
+            if count > MAX_FILES:
+                return
+            yield plan
+
+
+def _folders(root: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """Folders below `root` with their files, in order; not into run directories, nor out by symbolic links."""
+    real = root.resolve()
+    for at, below, names in os.walk(root):
+        folder = Path(at)
+        deep = len(folder.relative_to(root).parts) >= MAX_DEPTH
+        if deep or (rundir.is_run_directory(folder) and folder != root):
+            below.clear()
+        below[:] = sorted(_latest_checkpoint(name for name in below if not SKIPPED.match(name)))
+        files = [folder / name for name in sorted(names) if not name.startswith(".")]
+        yield folder, [file for file in files if file.is_file() and file.resolve().is_relative_to(real)]
+
+
+def _latest_checkpoint(names: Iterator[str]) -> list[str]:
+    """Folder names with only the last of `checkpoint-N`: each repeats the log of those before."""
+    found = list(names)
+    steps = {name: int(match[1]) for name in found if (match := _CHECKPOINT.match(name))}
+    last = max(steps, key=lambda name: steps[name], default=None)
+    return [name for name in found if name not in steps or name == last]
+
+
+def _of_files(folder: Path, files: list[Path]) -> Iterator[Plan]:
+    stores = [file for file in files if file.name.endswith(WANDB_FILE)]
+    events = [file for file in files if EVENT_FILE in file.name]
+    for store in stores:
+        yield _wandb(store, str(store))
+    if events:
+        yield _event_files(events, str(events[0]) if len(events) == 1 else str(folder))
+    done = {*stores, *events}
+    beside_store = folder.name == "files" and any(file.name.endswith(WANDB_FILE) for file in folder.parent.iterdir())
+    for file in files:
+        if file not in done and file.name not in NAMES and not beside_store:
+            yield _single(file, str(file))

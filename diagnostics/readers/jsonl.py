@@ -1,0 +1,199 @@
+"""JSON lines: verl's file logger, klinic's metric stream, ms-swift, W&B history, flat and nested tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.run.events import Event, Line, Meta, Note, Row
+
+STEP_KEYS = (
+    "step",
+    "_step",
+    "global_step",
+    "training/global_step",
+    "train/global_step",
+    "trainer/global_step",
+    "global_step/max_steps",
+    "iteration",
+    "iter",
+)
+TIME_KEYS = ("time", "_timestamp", "timestamp", "wall_time")
+CONTAINERS = ("data", "metrics", "logs", "log", "values", "scalars")
+NOT_METRICS = frozenset({"_wandb", "_runtime", "nonfinite"})
+SNIFFED_LINES = 50
+
+
+def parse(text: str | bytes) -> Any:
+    """A JSON value, NaN and Infinity literals included; ValueError where it is none."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(text)  # knows NaN, Infinity and integers beyond 64 bits
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def number(value: Any) -> float | None:
+    """A metric's value: numbers and booleans as they are, words for numbers as numbers; ValueError for others."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return float(value)
+    raise ValueError(f"{type(value).__name__} is no number")
+
+
+def row_of(record: Mapping[str, Any], line: int | None = None) -> Row | None:
+    """The row that a JSON object holds, or None where it has no number."""
+    data = record.get("data")
+    if isinstance(data, dict) and "step" in record:
+        return _verl_row(record, data, line)
+    values = dict(_numbers(record))
+    step = next((_step(record[key]) for key in STEP_KEYS if _step(record.get(key)) is not None), None)
+    time = next((float(record[key]) for key in TIME_KEYS if _is_number(record.get(key))), None)
+    for key in (*TIME_KEYS, "step", "_step"):
+        values.pop(key, None)
+    return Row(values, step, time, line=line) if values else None
+
+
+def _verl_row(record: Mapping[str, Any], data: dict[str, Any], line: int | None) -> Row | None:
+    step = _step(record["step"])
+    time = record.get("time")
+    words = record.get("nonfinite")
+    if isinstance(words, dict):
+        data = {**data, **{key: _word(word) for key, word in words.items()}}
+    if not all(type(value) is float or type(value) is int for value in data.values()):
+        data = dict(_numbers(data))
+    if step is None or not data:
+        return None
+    return Row(data, step, float(time) if _is_number(time) else None, line=line, nulls_are_nan=True)  # type: ignore[arg-type]
+
+
+def _word(word: Any) -> float:
+    try:
+        return float(word)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _step(value: Any) -> int | None:
+    if isinstance(value, str):
+        value = value.split("/")[0]
+        value = int(value) if value.strip().isdigit() else None
+    if isinstance(value, float) and not value.is_integer():
+        return None
+    return int(value) if _is_number(value) and abs(value) < 2**62 else None
+
+
+def _numbers(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+    for key, value in tree.items():
+        if key in NOT_METRICS:
+            continue
+        if isinstance(value, dict):
+            yield from _numbers(value, prefix if not prefix and key in CONTAINERS else f"{prefix}{key}/")
+            continue
+        try:
+            yield f"{prefix}{key}", number(value)
+        except ValueError:
+            continue
+
+
+class JsonLines:
+    """One source of JSON lines being read."""
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+        self._line = 0
+        self._names: dict[str, None] = {}
+        self._framework = ""
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Report the rows of the lines that `data` completes."""
+        for line in self._lines.feed(data):
+            yield from self._take(line)
+
+    def close(self) -> Iterator[Event]:
+        """Report the last line where it has no line end, or that it was cut."""
+        rest = self._lines.rest()
+        if rest.strip():
+            yield from self._take(rest, last=True)
+        yield Meta(not_rl=why_not_rl(self._names))
+
+    def _take(self, line: bytes, last: bool = False) -> Iterator[Event]:
+        self._line += 1
+        if not line or line.isspace():
+            return
+        try:
+            record = parse(line)
+        except ValueError:
+            yield from self._odd(line, last)
+            return
+        row = row_of(record, self._line) if isinstance(record, dict) else None
+        if row is None:
+            yield Line(line.decode("utf-8", "replace").rstrip("\r"), self._line)
+            return
+        yield from self._learn(row)
+        yield row
+
+    def _odd(self, line: bytes, last: bool) -> Iterator[Event]:
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        yield Line(text, self._line)
+        if text.lstrip().startswith("{"):
+            what = "the last line is cut short" if last else f"line {self._line} is no whole JSON object"
+            yield Note(f"{what} ({len(line)} bytes) and was left out")
+        else:
+            yield Note(f"lines that are no JSON stand among the metrics (first at line {self._line}); kept as text")
+
+    def _learn(self, row: Row) -> Iterator[Event]:
+        fresh = row.values.keys() - self._names.keys()
+        if not fresh:
+            return
+        self._names.update(dict.fromkeys(fresh))
+        framework = framework_of(fresh)
+        if framework and framework != self._framework and not self._framework:
+            self._framework = framework
+            yield Meta(framework=framework)
+
+
+class JsonLinesReader:
+    """JSON lines, one object with metrics a line."""
+
+    name = "jsonl"
+    summary = "JSON lines: verl file logger, klinic metrics.jsonl, ms-swift, W&B history, flat or nested tables"
+
+    def sniff(self, head: Head) -> float:
+        """The share of whole lines that are JSON objects with numbers."""
+        lines = [line for line in head.data.split(b"\n")[: SNIFFED_LINES + 1] if line.strip()]
+        if not lines or not lines[0].lstrip().startswith(b"{"):
+            return 0.0
+        whole = lines[:-1] if len(lines) > 1 else lines
+        good = sum(self._is_row(line) for line in whole)
+        return 0.0 if not good else 0.5 + 0.48 * good / len(whole)
+
+    def open(self, head: Head) -> JsonLines:
+        """Start at the first line."""
+        return JsonLines()
+
+    @staticmethod
+    def _is_row(line: bytes) -> bool:
+        try:
+            record = parse(line)
+        except ValueError:
+            return False
+        return isinstance(record, dict) and row_of(record) is not None
+
+
+READER = JsonLinesReader()

@@ -1,0 +1,62 @@
+"""Finding the readers, and the one whose format a source's content shows."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from klinic.diagnostics.readers.base import Head, Reader, Session
+
+GROUP = "klinic.readers"
+
+
+class ReadError(Exception):
+    """A source that cannot be read; the message is one line: what was tried and seen, where, what to do."""
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Every reader: the files of this folder with a `READER`, then those of the entry-point group, by name."""
+    here = str(Path(__file__).parent)
+    modules = (importlib.import_module(f"{__package__}.{found.name}") for found in pkgutil.iter_modules([here]))
+    own = [module.READER for module in modules if hasattr(module, "READER")]
+    foreign = [point.load() for point in entry_points(group=GROUP)]
+    return tuple(sorted([*own, *foreign], key=lambda reader: reader.name))
+
+
+def reader_for(head: Head) -> Reader | None:
+    """The reader that is surest of this content, or None where none knows it."""
+    score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in readers()), key=lambda it: it[:2])
+    return best if score > 0 else None
+
+
+def session(head: Head) -> tuple[Reader, Session]:
+    """The surest reader and a session of it at the source's first byte; ReadError where no reader knows it."""
+    reader = reader_for(head)
+    if reader is None:
+        raise ReadError(f"{head.path or '-'}: {what_it_is(head.data)}; tried {names()}; give a log of a training run")
+    return reader, reader.open(head)
+
+
+def names() -> str:
+    """The readers' names in a line."""
+    return ", ".join(reader.name for reader in readers())
+
+
+def what_it_is(data: bytes) -> str:
+    """What unread bytes look like, in words."""
+    if not data.strip():
+        return "empty"
+    if is_binary(data):
+        return f"binary data ({data[:4].hex(' ')} ...) in no format known here"
+    return "text without metrics"
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether the beginning of a source is no text: NUL bytes, or many control characters."""
+    piece = data[:8192]
+    odd = sum(byte < 32 and byte not in b"\t\n\r\x1b\b\f" for byte in piece)
+    return b"\0" in piece or odd > len(piece) * 0.1

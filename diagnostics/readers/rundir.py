@@ -1,0 +1,172 @@
+"""klinic's run directory: manifest, metric stream, events, samples and console text as one run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.beside import beside, parse_overrides
+from klinic.diagnostics.readers.jsonl import JsonLines, parse
+from klinic.diagnostics.readers.part import Part
+from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.run.config import flatten
+from klinic.diagnostics.run.events import ConfigRead, Event, Happened, ManifestRead, Meta, Note, SampleRead
+
+METRICS, MANIFEST, EVENTS, SAMPLES = "metrics.jsonl", "run.json", "events.jsonl", "samples.jsonl"
+CONSOLE = ("console.log", "console.log.gz", "console.log.zst")
+
+
+class Manifest:
+    """`run.json` being read: the manifest, the resolved config, the overrides that a person wrote."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Collect."""
+        self._data += data
+        return iter(())
+
+    def close(self) -> Iterator[Event]:
+        """Report the manifest."""
+        try:
+            manifest = parse(self._data)
+        except ValueError as error:
+            yield Note(f"{MANIFEST} is no whole JSON ({error}); it was left out")
+            return
+        if not isinstance(manifest, dict):
+            yield Note(f"{MANIFEST} holds no object; it was left out")
+            return
+        yield ManifestRead(manifest)
+        yield from _config(manifest)
+        versions = manifest.get("versions")
+        version = versions.get("verl", "") if isinstance(versions, Mapping) else ""
+        if version:
+            yield Meta(framework="verl", version=str(version))
+
+
+def _config(manifest: Mapping[str, Any]) -> Iterator[Event]:
+    config = manifest.get("config")
+    if isinstance(config, Mapping) and config:
+        yield ConfigRead(dict(flatten(config)), user=False, where=MANIFEST)
+    written = _overrides(manifest)
+    if written:
+        yield ConfigRead(written, user=True, where=f"{MANIFEST} (overrides)")
+
+
+def _overrides(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    words = manifest.get("overrides") or manifest.get("command") or ""
+    if isinstance(words, Mapping):
+        return dict(flatten(words))
+    if isinstance(words, list):
+        words = shlex.join(str(word) for word in words)
+    return parse_overrides(str(words))
+
+
+class _Records:
+    """JSON lines that hold no metrics but records of a kind."""
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+        self._line = 0
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Report the records of the lines that `data` completes."""
+        for line in self._lines.feed(data):
+            yield from self._take(line)
+
+    def close(self) -> Iterator[Event]:
+        """Report the last line where it has no line end."""
+        yield from self._take(self._lines.rest())
+
+    def _take(self, line: bytes) -> Iterator[Event]:
+        self._line += 1
+        if not line.strip():
+            return
+        try:
+            record = parse(line)
+        except ValueError:
+            record = None
+        if isinstance(record, dict):
+            yield self._event(record)
+        else:
+            yield Note(f"{self.where}: line {self._line} is no whole JSON object and was left out")
+
+    where = ""
+
+    def _event(self, record: dict[str, Any]) -> Event:
+        raise NotImplementedError
+
+
+class Events(_Records):
+    """`events.jsonl` being read."""
+
+    where = EVENTS
+
+    def _event(self, record: dict[str, Any]) -> Event:
+        kind = str(record.pop("kind", None) or record.pop("event", None) or record.pop("type", None) or "note")
+        step, time = record.pop("step", None), record.pop("time", None)
+        data = record.pop("data", None)
+        return Happened(
+            kind,
+            step if isinstance(step, int) else None,
+            float(time) if isinstance(time, int | float) else None,
+            {**(data if isinstance(data, dict) else {}), **record},
+        )
+
+
+class Samples(_Records):
+    """`samples.jsonl` being read."""
+
+    where = SAMPLES
+
+    def _event(self, record: dict[str, Any]) -> Event:
+        return SampleRead(record)
+
+
+def is_run_directory(folder: Path) -> bool:
+    """Whether a folder is one run: a metric stream with its manifest, events or console text beside it."""
+    has = {name for name in (METRICS, MANIFEST, EVENTS, *CONSOLE) if (folder / name).is_file()}
+    return len(has & {METRICS, MANIFEST}) == 2 or (bool(has & {METRICS, MANIFEST}) and len(has) > 1)
+
+
+def parts(folder: Path) -> tuple[Part, ...]:
+    """The parts of a run directory; files that are not there yet may appear later."""
+    console = next((folder / name for name in CONSOLE if (folder / name).is_file()), folder / CONSOLE[0])
+    metrics = folder / METRICS
+    bare = not metrics.exists() and console.exists()
+    return (
+        *beside(folder),
+        Part(folder / MANIFEST, rank=3, opens=Manifest, whole=True),
+        Part(folder / EVENTS, rank=1, opens=Events, ahead=True),
+        Part(metrics, rank=2, opens=JsonLines, main=not bare),
+        Part(folder / SAMPLES, rank=1, opens=Samples),
+        Part(console, rank=1, main=bare, rows=bare),
+    )
+
+
+class RunDirectoryReader:
+    """A run directory, by its manifest."""
+
+    name = "rundir"
+    summary = "klinic run directory: run.json, metrics.jsonl, events.jsonl, samples.jsonl, console.log as one run"
+
+    def sniff(self, head: Head) -> float:
+        """Sure where the content is one JSON object with a manifest's keys."""
+        if not head.data.lstrip().startswith(b"{") or b'"status"' not in head.data:
+            return 0.0
+        try:
+            data = parse(head.data)
+        except ValueError:
+            return 0.0
+        return 0.99 if isinstance(data, dict) and {"schema", "id", "status"} <= data.keys() else 0.0
+
+    def open(self, head: Head) -> Session:
+        """Read the manifest alone."""
+        return Manifest()
+
+
+READER = RunDirectoryReader()

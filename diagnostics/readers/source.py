@@ -1,0 +1,124 @@
+"""Bytes of a source: compression seen through, in blocks, as far as they can be read."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+BLOCK = 1 << 20
+HEAD = 256 * 1024
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class Decoder:
+    """Decompresses gzip and zstd (several members or frames in a row too) as bytes arrive; passes others through.
+
+    A stream that ends early or is damaged gives what came before; `trouble` then says why in words.
+    """
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self._start = b""
+        self._decompress: Any = None
+        self._plain = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The decompressed bytes that `data` completes."""
+        if self.trouble:
+            return b""
+        if self._plain:
+            return data
+        if self._decompress is None:
+            self._start += data
+            if len(self._start) < len(ZSTD) and (ZSTD.startswith(self._start) or GZIP.startswith(self._start)):
+                return b""
+            data, self._start = self._start, b""
+            self._decompress = _decompressor(data)
+            self._plain = self._decompress is None
+        return data if self._plain else b"".join(self._members(data))
+
+    def held(self) -> bytes:
+        """Bytes held back while the source's kind is open."""
+        return self._start
+
+    def at_end(self) -> str:
+        """What is wrong if the source ends here, in words."""
+        if self._decompress is not None and not self._decompress.eof and not self.trouble:
+            return "the compressed stream ends early; what came before was read"
+        return self.trouble
+
+    def _members(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._decompress.eof:
+                fresh = _decompressor(data)
+                if fresh is None:
+                    self.trouble = "" if not data.strip(b"\0") else "bytes after the compressed stream were left out"
+                    return
+                self._decompress = fresh
+            try:
+                yield self._decompress.decompress(data)
+            except Exception as error:  # zlib.error, zstandard.ZstdError: the library's own, imported on use only
+                self.trouble = f"the compressed stream is damaged ({error}); what came before was read"
+                return
+            data = self._decompress.unused_data if self._decompress.eof else b""
+
+
+def _decompressor(data: bytes) -> Any:
+    if data.startswith(GZIP):
+        return zlib.decompressobj(wbits=31)
+    if data.startswith(ZSTD):
+        import zstandard
+
+        return zstandard.ZstdDecompressor().decompressobj()
+    return None
+
+
+def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
+    """Blocks of a stream up to its end, or up to `limit` bytes."""
+    left = limit
+    while left is None or left > 0:
+        piece = stream.read(BLOCK if left is None else min(BLOCK, left))
+        if not piece:
+            return
+        yield piece
+        left = None if left is None else left - len(piece)
+
+
+def peek(path: Path, size: int = HEAD) -> bytes:
+    """The first bytes of a file, decompressed; raises OSError."""
+    decoder, out = Decoder(), b""
+    with path.open("rb") as stream:
+        for piece in blocks(stream):
+            out += decoder.feed(piece)
+            if len(out) >= size or decoder.trouble:
+                return out[:size]
+    return (out + decoder.held())[:size]
+
+
+def standard_input() -> BinaryIO:
+    """stdin as bytes."""
+    return sys.stdin.buffer
+
+
+class LineSplitter:
+    """Cuts bytes into lines as they arrive; time linear in the bytes, also for a line of many pieces."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that `data` completes, without their line ends."""
+        if b"\n" not in data:
+            self._pieces.append(data)
+            return []
+        first, *lines, rest = (b"".join(self._pieces) + data).split(b"\n")
+        self._pieces = [rest]
+        return [first, *lines]
+
+    def rest(self) -> bytes:
+        """What stands after the last line end; it is forgotten."""
+        rest, self._pieces = b"".join(self._pieces), []
+        return rest

@@ -1,0 +1,162 @@
+"""Metrics by column while rows arrive: plain arrays, NaN for "no finite value", codes beside them."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from klinic.diagnostics.knowledge.names import scale
+from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
+
+MAX_METRICS = 200_000
+SURE = 2  # rows with a value after which a null is taken for a swallowed NaN where the format leaves it open
+
+
+def _code(value: float) -> int:
+    if math.isfinite(value):
+        return FINITE
+    if math.isnan(value):
+        return NAN
+    return PLUS_INF if value > 0 else MINUS_INF
+
+
+def as_float(value: float) -> float:
+    """A float of any number; an integer beyond a float's range becomes an infinity of its sign."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+class Columns:
+    """The metrics of the rows so far. rename: name as written -> name of the column."""
+
+    def __init__(self, rename: Callable[[str], str]) -> None:
+        self.rows = 0
+        self.values: dict[str, array[float]] = {}
+        self.codes: dict[str, dict[int, int]] = {}
+        self.dropped = 0
+        self._sparse: set[str] = set()
+        self._rename = rename
+        self._names: dict[str, str] = {}
+        self._scaled: dict[str, tuple[str, float]] = {}
+
+    def fork(self, rename: Callable[[str], str]) -> Columns:
+        """A copy that can grow without touching this one."""
+        other = Columns(rename)
+        other.rows, other.dropped = self.rows, self.dropped
+        other.values = {name: column[:] for name, column in self.values.items()}
+        other.codes = {name: dict(codes) for name, codes in self.codes.items()}
+        other._sparse, other._names, other._scaled = set(self._sparse), dict(self._names), dict(self._scaled)
+        return other
+
+    def name(self, raw: str) -> str:
+        """The column's name for a name as written."""
+        return self._names.get(raw) or self._resolve(raw)[0]
+
+    def _resolve(self, raw: str) -> tuple[str, float]:
+        """The column of a name as written, and the factor of the unit that the name carries."""
+        if raw in self._names:
+            return self._names[raw], 1.0
+        if raw in self._scaled:
+            return self._scaled[raw]
+        name, factor = self._rename(raw), scale(raw)
+        if factor == 1.0:
+            self._names[raw] = name
+        else:
+            self._scaled[raw] = name, factor
+        return name, factor
+
+    def forget_names(self) -> None:
+        """The framework became known: names are mapped anew from here on."""
+        self._names.clear()
+        self._scaled.clear()
+
+    def start_row(self) -> None:
+        """Open a new row; values put from now on belong to it."""
+        self.rows += 1
+
+    def conflicts(self, values: Mapping[str, float | None]) -> bool:
+        """Whether the open row holds another value already for one of these metrics."""
+        return any(self._differs(raw, value) for raw, value in values.items())
+
+    def _differs(self, raw: str, value: float | None) -> bool:
+        name, factor = self._resolve(raw)
+        row = self.rows - 1
+        code = self.codes.get(name, {}).get(row)
+        column = self.values.get(name)
+        if code is not None:
+            return value is not None and _code(as_float(value)) != code
+        if column is None or len(column) <= row or column[row] != column[row]:
+            return False
+        return value is None or as_float(value) * factor != column[row]
+
+    def put_row(self, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> None:
+        """Write values into the open row; a null counts as non-finite where the format says so."""
+        names, columns, row = self._names, self.values, self.rows - 1
+        for raw, value in values.items():
+            column = columns.get(names.get(raw, ""))
+            if column is not None and len(column) == row and value is not None and value - value == 0:
+                column.append(value)
+            else:
+                self._put(raw, value, nulls_are_nan)
+
+    def _put(self, raw: str, value: float | None, nulls_are_nan: bool) -> None:
+        name, factor = self._resolve(raw)
+        row = self.rows - 1
+        if raw != name and self._holds(name, row):
+            return  # verl's own name, or the alias that stands first, keeps the cell
+        if value is None and not nulls_are_nan and not self._was_a_number(name):
+            return
+        code = SWALLOWED if value is None else _code(as_float(value))
+        column = self._column(name)
+        if column is None:
+            return
+        if code == FINITE:
+            column[row] = as_float(value) * factor  # type: ignore[arg-type]
+            self.codes.get(name, {}).pop(row, None)
+        elif column[row] != column[row]:
+            self.codes.setdefault(name, {})[row] = code
+
+    def _column(self, name: str) -> array[float] | None:
+        column = self.values.get(name)
+        if column is None:
+            if len(self.values) >= MAX_METRICS:
+                self.dropped += 1
+                return None
+            column = self.values[name] = array("d")
+        if len(column) < self.rows:
+            column.extend([math.nan] * (self.rows - len(column)))
+        return column
+
+    def _was_a_number(self, name: str) -> bool:
+        """A null in a format that may write one for "not logged": a metric that had a number in each of the
+        rows just before has lost one; a metric that had a null earlier is logged now and then."""
+        row = self.rows - 1
+        if name in self._sparse or row < SURE or not all(self._holds(name, row - back) for back in range(1, SURE + 1)):
+            self._sparse.add(name)
+            return False
+        return True
+
+    def _holds(self, name: str, row: int) -> bool:
+        column = self.values.get(name)
+        if column is None or len(column) <= row:
+            return False
+        return column[row] == column[row] or row in self.codes.get(name, ())
+
+    def series(self, name: str) -> pl.Series:
+        """One Float64 column, null where there is no finite value."""
+        column = self.values[name]
+        if len(column) < self.rows:
+            column = column + array("d", [math.nan] * (self.rows - len(column)))
+        return pl.Series(name, column, dtype=pl.Float64).fill_nan(None)
+
+    def flags(self, name: str) -> pl.Series:
+        """One Int8 column of non-finite codes."""
+        codes = bytearray(self.rows)
+        for row, code in self.codes[name].items():
+            codes[row] = code
+        return pl.Series(name, list(codes), dtype=pl.Int8)
