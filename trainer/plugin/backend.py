@@ -1,0 +1,81 @@
+"""What the tracking backend does: open the run directory, write each step, obey the control folder."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from klinic.trainer.plugin import environ
+from klinic.trainer.plugin.session import Session, current
+from klinic.trainer.stream import RunDirectory, git_commit, hardware, versions
+
+BEAT = 10.0  # seconds between heartbeats; readers wait for at least 60
+
+
+def directory(project: str, experiment: str) -> Path:
+    """Where the run is written: KLINIC_RUN_DIR, else runs/<project>/<experiment> in the working directory."""
+    named = os.environ.get(environ.RUN_DIR)
+    return Path(named) if named else Path("runs") / project / experiment
+
+
+class Backend:
+    """verl's interface of a logger: `log(data, step)` and `finish(exit_code)`."""
+
+    def __init__(self, run: RunDirectory, session: Session) -> None:
+        self.run = run
+        self.session = session
+        self._ended = threading.Event()
+        self._beat = threading.Thread(target=self._keep_alive, name="klinic-heartbeat", daemon=True)
+
+    @classmethod
+    def start(cls, project: str, experiment: str, config: Any) -> Self:
+        """Open the run directory and say what begins: a run, or another attempt at it."""
+        run = RunDirectory(directory(project, experiment))
+        run.begin(**_facts(project, experiment, config))
+        session = current()
+        session.open(run)
+        step = session.step()
+        run.event("resumed" if run.resumed else "started", step, from_checkpoint=step or None)
+        backend = cls(run, session)
+        backend._beat.start()
+        return backend
+
+    def _keep_alive(self) -> None:
+        while not self._ended.wait(BEAT):
+            try:
+                self.run.heartbeat()
+            except OSError:
+                continue  # the next line of metrics will say it aloud
+
+    def log(self, data: Mapping[str, Any], step: int) -> None:
+        """Write one line, then do what the control folder asks."""
+        self.run.write_step(step, data)
+        self.session.end_of_step(step)
+
+    def finish(self, exit_code: int = 0) -> None:
+        """Write how the run ended and stop the heartbeat."""
+        self._ended.set()
+        status, error = self.session.outcome(exit_code)
+        self.run.finish(status, self.session.step(), error)
+        self.session.close()
+
+
+def _facts(project: str, experiment: str, config: Any) -> dict[str, Any]:
+    words = environ.overrides()
+    facts = {
+        "framework": "verl",
+        "project": project,
+        "experiment": experiment,
+        "command": environ.command(),
+        "overrides": words,
+        "user": environ.keys(words),
+        "config": config,
+        "versions": versions(),
+        "hardware": hardware(),
+        "git_commit": git_commit(),
+        "stopped_by": None,
+    }
+    return {name: value for name, value in facts.items() if value is not None or name == "stopped_by"}

@@ -1,0 +1,72 @@
+"""What verl assumes of a GPU, put right for the CPU platform; one function a module of verl."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import Any
+
+from klinic.trainer.plugin.wrap import around
+
+ROLLOUT = "hf"
+POLL = 0.02  # seconds between looks at the replay buffer; verl's 2 s would be most of a small step
+
+
+def rollout_class(module: ModuleType) -> None:
+    """Register the rollout that lives in the trainer's process and sends weights to the server."""
+    module._ROLLOUT_REGISTRY[(ROLLOUT, "async")] = "klinic.trainer.plugin.cpu.adapter.ServerAdapter"
+
+
+def rollout_replica(module: ModuleType) -> None:
+    """Register the server that generates."""
+
+    def load() -> type:
+        from klinic.trainer.plugin.cpu.replica import TransformersReplica
+
+        return TransformersReplica
+
+    module.RolloutReplicaRegistry.register(ROLLOUT, load)
+
+
+def process_group(module: ModuleType) -> None:
+    """Ask for "gloo": verl would ask for "cpu:gloo,cpu:gloo", which torch rejects."""
+
+    def gloo(original: Any, timeout_second: Any = None, backend: str | None = None) -> Any:
+        return original(timeout_second, backend or "gloo")
+
+    around(module, "initialize_global_process_group_ray", gloo)
+
+
+def value_head(module: ModuleType) -> None:
+    """Load the critic with the attention that its config names: verl asks for flash_attention_2 by name."""
+    around(module, "load_valuehead_model", _load_value_head)
+
+
+def _load_value_head(
+    original: Any, local_path: Any, torch_dtype: Any, model_config: Any, trust_remote_code: bool
+) -> Any:
+    from transformers import AutoModelForTokenClassification
+
+    chosen = getattr(model_config, "_attn_implementation", None) or "sdpa"
+    return AutoModelForTokenClassification.from_pretrained(
+        pretrained_model_name_or_path=local_path,
+        dtype=torch_dtype,
+        config=model_config,
+        attn_implementation="sdpa" if chosen.startswith("flash") else chosen,
+        trust_remote_code=trust_remote_code,
+    )
+
+
+def no_pinned_offload(module: ModuleType) -> None:
+    """Give forward-only models no offload policy: pinned memory needs an accelerator, and they are on the CPU."""
+    module.CPUOffloadPolicy = lambda pin_memory=True: None
+
+
+def quick_polling(module: ModuleType) -> None:
+    """Shorten the default interval in place, so that verl's own buffer keeps all its other settings."""
+    init = module.ReplayBuffer.__init__
+    known = inspect.signature(init).parameters
+    names = [name for name, each in known.items() if each.default is not each.empty]
+    defaults = list(init.__defaults__)
+    defaults[names.index("poll_interval")] = POLL
+    init.__defaults__ = tuple(defaults)

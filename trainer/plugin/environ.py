@@ -1,0 +1,69 @@
+"""Carry klinic's settings from the driver to every Ray worker, whatever cluster they run on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+from klinic.trainer.plugin.wrap import around
+
+RUN_DIR = "KLINIC_RUN_DIR"
+OVERRIDES = "KLINIC_OVERRIDES"
+COMMAND = "KLINIC_COMMAND"
+CARRIED = (RUN_DIR, OVERRIDES, COMMAND, "VERL_PLATFORM", "VERL_ENGINE_DEVICE")
+
+
+def patch(module: ModuleType) -> None:
+    """Add the settings to the runtime environment that verl hands to `ray.init`."""
+    around(module, "get_ppo_ray_runtime_env", _with_settings)
+
+
+def _with_settings(original: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    note_launch()
+    runtime: dict[str, Any] = original(*args, **kwargs)
+    settings = {key: os.environ[key] for key in CARRIED if os.environ.get(key)}
+    runtime.setdefault("env_vars", {}).update(settings)
+    return runtime
+
+
+def note_launch() -> None:
+    """Note how the driver was started, for the manifest: its command and its Hydra overrides."""
+    os.environ[OVERRIDES] = json.dumps(hydra_overrides())
+    os.environ.setdefault(COMMAND, json.dumps(["python", "-m", "verl.trainer.main_ppo", *sys.argv[1:]]))
+
+
+def hydra_overrides() -> list[str]:
+    """The overrides that the user wrote, as Hydra understood them; none outside a Hydra application."""
+    try:
+        from hydra.core.hydra_config import HydraConfig
+
+        return [str(each) for each in HydraConfig.get().overrides.task]
+    except (ImportError, ValueError):
+        return []
+
+
+def overrides() -> list[str]:
+    """The user's overrides as the driver noted them."""
+    try:
+        found = json.loads(os.environ.get(OVERRIDES, "[]"))
+    except ValueError:
+        return []
+    return [str(each) for each in found]
+
+
+def command() -> list[str]:
+    """The driver's command line as it noted it."""
+    try:
+        found = json.loads(os.environ.get(COMMAND, "[]"))
+    except ValueError:
+        return []
+    return [str(each) for each in found]
+
+
+def keys(words: list[str]) -> list[str]:
+    """The dotted keys that a list of Hydra overrides sets: `+a.b=1`, `~c`, `d@e=f`."""
+    bare = (word.partition("=")[0].lstrip("+~") for word in words)
+    return sorted({name.partition("@")[0] for name in bare if name})

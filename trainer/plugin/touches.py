@@ -1,0 +1,101 @@
+"""The table of touch points with verl 0.9.1: the first half holds everywhere, the second on the CPU platform."""
+
+from __future__ import annotations
+
+from klinic.trainer.plugin.points import Point, Touch
+
+VERL = "0.9.1"
+_HERE = "klinic.trainer.plugin"
+
+EVERYWHERE = (
+    Touch(
+        "verl.utils.tracking",
+        f"{_HERE}.tracking:patch",
+        "the logger `klinic`, which writes the run directory",
+        (
+            Point("Tracking.supported_backend"),
+            Point("Tracking.__init__", ("project_name", "experiment_name", "default_backend", "config")),
+            Point("Tracking.finish", ("exit_code",)),
+        ),
+    ),
+    Touch(
+        "verl.trainer.constants_ppo",
+        f"{_HERE}.environ:patch",
+        "klinic's settings in Ray's workers, and which keys the user set",
+        (Point("get_ppo_ray_runtime_env", ("config",)),),
+    ),
+    Touch(
+        "verl.trainer.ppo.v1.trainer_base",
+        f"{_HERE}.trainer:patch",
+        "stop file, reward swap, checkpoint and validation events, validation samples",
+        (
+            Point("PPOTrainer.fit", ("agent_loop_manager",)),
+            Point("PPOTrainer._save_checkpoint"),
+            Point("PPOTrainer._validate"),
+            Point(
+                "PPOTrainer._dump_generations",
+                ("inputs", "outputs", "gts", "scores", "reward_extra_infos_dict", "dump_path"),
+            ),
+            Point("PPOTrainer.get_reward_handles"),
+        ),
+    ),
+    Touch(
+        "verl.experimental.reward_loop.reward_loop",
+        f"{_HERE}.reward:patch",
+        "the reward swap",
+        (
+            Point("RewardLoopWorker.__init__", ("config",)),
+            Point("RewardLoopWorker.compute_score", ("data",)),
+            Point("load_reward_manager", ("config", "tokenizer")),
+        ),
+    ),
+)
+
+ON_CPU = (
+    Touch(
+        "verl.plugin.platform.platform_manager",
+        f"{_HERE}.cpu.platform:patch",
+        "the platform `cpu`",
+        (Point("PlatformRegistry.register", ("platform",)), Point("PlatformBase")),
+    ),
+    Touch(
+        "verl.workers.rollout.base",
+        f"{_HERE}.cpu.patches:rollout_class",
+        "the rollout `hf` in the trainer's process",
+        (Point("_ROLLOUT_REGISTRY"), Point("BaseRollout.update_weights", ("weights", "wire_format"))),
+    ),
+    Touch(
+        "verl.workers.rollout.replica",
+        f"{_HERE}.cpu.patches:rollout_replica",
+        "the rollout server `hf`",
+        (
+            Point("RolloutReplicaRegistry.register", ("name", "loader")),
+            Point("TokenOutput"),
+            Point("RolloutReplica.launch_servers"),
+        ),
+    ),
+    Touch(
+        "verl.utils.distributed",
+        f"{_HERE}.cpu.patches:process_group",
+        "the gloo process group",
+        (Point("initialize_global_process_group_ray", ("timeout_second", "backend")),),
+    ),
+    Touch(
+        "verl.utils.model",
+        f"{_HERE}.cpu.patches:value_head",
+        "the critic's value head without flash-attn",
+        (Point("load_valuehead_model", ("local_path", "torch_dtype", "model_config", "trust_remote_code")),),
+    ),
+    Touch(
+        "verl.workers.engine.fsdp.transformer_impl",
+        f"{_HERE}.cpu.patches:no_pinned_offload",
+        "the reference model without pinned memory",
+        (Point("CPUOffloadPolicy", ("pin_memory",)),),
+    ),
+    Touch(
+        "verl.trainer.ppo.v1.replay_buffer",
+        f"{_HERE}.cpu.patches:quick_polling",
+        "steps without a two-second wait",
+        (Point("ReplayBuffer.__init__", ("poll_interval", "filter_groups_metric")),),
+    ),
+)

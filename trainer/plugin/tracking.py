@@ -1,0 +1,43 @@
+"""The tracking backend `klinic`: `trainer.logger=[console,klinic]` writes the run directory."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from klinic.trainer.plugin.wrap import around
+
+NAME = "klinic"
+
+
+def patch(module: ModuleType) -> None:
+    """Teach verl's `Tracking` the backend."""
+    tracking = module.Tracking
+    if NAME not in tracking.supported_backend:
+        tracking.supported_backend = [*tracking.supported_backend, NAME]
+    around(tracking, "__init__", _init)
+    around(tracking, "finish", _finish)
+
+
+def _init(
+    original: Any,
+    self: Any,
+    project_name: str,
+    experiment_name: str,
+    default_backend: str | list[str] = "console",
+    config: Any = None,
+) -> None:
+    original(self, project_name, experiment_name, default_backend, config)
+    backends = [default_backend] if isinstance(default_backend, str) else list(default_backend)
+    if NAME in backends:
+        from klinic.trainer.plugin.backend import Backend
+
+        self.logger[NAME] = Backend.start(project_name, experiment_name, config)
+
+
+def _finish(original: Any, self: Any, exit_code: int = 0) -> None:
+    fresh = not getattr(self, "_finished", False)
+    original(self, exit_code)
+    backend = getattr(self, "logger", {}).get(NAME)
+    if fresh and backend is not None:
+        backend.finish(exit_code)

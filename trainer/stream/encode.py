@@ -1,0 +1,65 @@
+"""Turn metrics, events and samples into lines of JSON, one line a record, non-finite numbers named apart."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+def word(number: float) -> str:
+    """The word for a non-finite number: nan, inf or -inf."""
+    if math.isnan(number):
+        return "nan"
+    return "inf" if number > 0 else "-inf"
+
+
+def nonfinite(data: Mapping[str, Any]) -> dict[str, str]:
+    """Names and words of the scalar values that are no finite numbers; text and lists are passed over."""
+    found = {}
+    for name, value in data.items():
+        if type(value) is float:
+            number = value
+        elif isinstance(value, bool | int | str) or value is None:
+            continue
+        else:
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                continue
+        if not math.isfinite(number):
+            found[name] = word(number)
+    return found
+
+
+def _fallback(value: Any) -> Any:
+    """What orjson does not know: tensors and numpy's odd types by their Python value, the rest as text."""
+    for method in ("item", "tolist"):
+        try:
+            return getattr(value, method)()
+        except (AttributeError, TypeError, ValueError, RuntimeError):
+            continue
+    return str(value)
+
+
+def dumps(record: Mapping[str, Any]) -> bytes:
+    """One line of UTF-8 JSON with its newline; a value that JSON cannot hold is written as text or null."""
+    try:
+        return orjson.dumps(record, default=_fallback, option=_OPTIONS)
+    except TypeError:  # lone surrogates, integers over 64 bits: slower, but nothing is lost
+        text = json.dumps(record, default=_fallback, ensure_ascii=True, allow_nan=True)
+        return text.replace("NaN", "null").replace("-Infinity", "null").replace("Infinity", "null").encode() + b"\n"
+
+
+def step_line(step: int, data: Mapping[str, Any], time: float) -> bytes:
+    """A line of metrics.jsonl: step, time (seconds since the epoch), data, and "nonfinite" where there is any."""
+    record: dict[str, Any] = {"step": int(step), "time": round(time, 3), "data": data}
+    if words := nonfinite(data):
+        record["nonfinite"] = words
+        record["data"] = {**data, **dict.fromkeys(words)}
+    return dumps(record)
