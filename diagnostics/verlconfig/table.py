@@ -114,3 +114,9 @@ def raw_default(key: str) -> Any:
 @cache
 def _defaults() -> dict[str, Any]:
     return {name: row[0] for name, row in _raw()["keys"].items()}
+
+
+def has_engine(key: str, engine: str) -> bool:
+    """Whether a key is in the config composed with `model_engine=engine` (dp, megatron, veomni, torchtitan)."""
+    found = entry(key)
+    return found is not None and plain(key) in _raw()["keys"] and (found.engines is None or engine in found.engines)
