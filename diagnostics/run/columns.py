@@ -41,8 +41,8 @@ class Columns:
         self.dropped = 0
         self._sparse: set[str] = set()
         self._rename = rename
-        self._names: dict[str, str] = {}
-        self._scaled: dict[str, tuple[str, float]] = {}
+        self._names: dict[str, tuple[str, float]] = {}
+        self._own: dict[str, array[float]] = {}  # columns whose metric is written under verl's own name
 
     def fork(self, rename: Callable[[str], str]) -> Columns:
         """A copy that can grow without touching this one."""
@@ -50,30 +50,25 @@ class Columns:
         other.rows, other.dropped = self.rows, self.dropped
         other.values = {name: column[:] for name, column in self.values.items()}
         other.codes = {name: dict(codes) for name, codes in self.codes.items()}
-        other._sparse, other._names, other._scaled = set(self._sparse), dict(self._names), dict(self._scaled)
+        other._sparse, other._names = set(self._sparse), dict(self._names)
+        other._own = {name: other.values[name] for name in self._own}
         return other
 
     def name(self, raw: str) -> str:
         """The column's name for a name as written."""
-        return self._names.get(raw) or self._resolve(raw)[0]
+        return self._resolve(raw)[0]
 
     def _resolve(self, raw: str) -> tuple[str, float]:
         """The column of a name as written, and the factor of the unit that the name carries."""
-        if raw in self._names:
-            return self._names[raw], 1.0
-        if raw in self._scaled:
-            return self._scaled[raw]
-        name, factor = self._rename(raw), scale(raw)
-        if factor == 1.0:
-            self._names[raw] = name
-        else:
-            self._scaled[raw] = name, factor
-        return name, factor
+        known = self._names.get(raw)
+        if known is None:
+            known = self._names[raw] = self._rename(raw), scale(raw)
+        return known
 
     def forget_names(self) -> None:
         """The framework became known: names are mapped anew from here on."""
         self._names.clear()
-        self._scaled.clear()
+        self._own.clear()
 
     def start_row(self) -> None:
         """Open a new row; values put from now on belong to it."""
@@ -81,34 +76,40 @@ class Columns:
 
     def conflicts(self, values: Mapping[str, float | None]) -> bool:
         """Whether the open row holds another value already for one of these metrics."""
-        return any(self._differs(raw, value) for raw, value in values.items())
+        return any(self._differs(*self._target(raw, values), value) for raw, value in values.items())
 
-    def _differs(self, raw: str, value: float | None) -> bool:
-        name, factor = self._resolve(raw)
+    def _differs(self, name: str, factor: float, value: float | None) -> bool:
         row = self.rows - 1
         code = self.codes.get(name, {}).get(row)
-        column = self.values.get(name)
         if code is not None:
             return value is not None and _code(as_float(value)) != code
-        if column is None or len(column) <= row or column[row] != column[row]:
-            return False
-        return value is None or as_float(value) * factor != column[row]
+        return self._holds(name, row) and (value is None or as_float(value) * factor != self.values[name][row])
 
     def put_row(self, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> None:
         """Write values into the open row; a null counts as non-finite where the format says so."""
-        names, columns, row = self._names, self.values, self.rows - 1
+        own, row = self._own, self.rows - 1
         for raw, value in values.items():
-            column = columns.get(names.get(raw, ""))
+            column = own.get(raw)
             if column is not None and len(column) == row and value is not None and value - value == 0:
-                column.append(value)
-            else:
-                self._put(raw, value, nulls_are_nan)
+                try:
+                    column.append(value)
+                    continue
+                except OverflowError:
+                    pass
+            self._put(raw, value, self._target(raw, values), nulls_are_nan)
 
-    def _put(self, raw: str, value: float | None, nulls_are_nan: bool) -> None:
+    def _target(self, raw: str, values: Mapping[str, float | None]) -> tuple[str, float]:
+        """Where a value of a row goes: under verl's name, or under its own where the row has that one too."""
         name, factor = self._resolve(raw)
+        return (raw, 1.0) if name != raw and name in values else (name, factor)
+
+    def _put(self, raw: str, value: float | None, target: tuple[str, float], nulls_are_nan: bool) -> None:
+        name, factor = target
         row = self.rows - 1
-        if raw != name and self._holds(name, row):
-            return  # verl's own name, or the alias that stands first, keeps the cell
+        if name != raw and self._holds(name, row):
+            if not self._differs(name, factor, value):
+                return
+            name, factor = raw, 1.0  # two aliases of one metric in a row: the second keeps its own name
         if value is None and not nulls_are_nan and not self._was_a_number(name):
             return
         code = SWALLOWED if value is None else _code(as_float(value))
@@ -128,6 +129,8 @@ class Columns:
                 self.dropped += 1
                 return None
             column = self.values[name] = array("d")
+        if self._names.get(name, ("", 1.0))[0] == name:
+            self._own[name] = column
         if len(column) < self.rows:
             column.extend([math.nan] * (self.rows - len(column)))
         return column
