@@ -47,9 +47,7 @@ class Klinic(click.Group):
     """The `klinic` command. Errors are one line; exit 2 cannot judge, 130 Ctrl-C, 141 the reader of stdout left."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(
-            context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, **settings
-        )
+        super().__init__(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, **settings)
         self.params.append(
             click.Option(
                 ["--version"],

@@ -101,6 +101,7 @@ class Override:
     """One prescribed change: `key` in the framework's own spelling, `old` None where unset or unknown.
 
     override: the text to paste, e.g. `actor_rollout_ref.actor.optim.lr=3e-06`. checked: what verlconfig said.
+    rank: 1 is tried first; 2 and more only where what stands before it did not help.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Override:
     effect: str
     side_effects: str
     checked: str
+    rank: int = 1
 
 
 @dataclass(frozen=True)

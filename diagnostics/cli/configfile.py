@@ -1,0 +1,48 @@
+"""Read `--config FILE`: a run's config as YAML (nested or flat), or as overrides or a launch command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.run.config import flatten
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Flat dotted keys -> values.
+
+    Raises OSError where the file cannot be read and ValueError, in one line, where it holds no config.
+    """
+    text = path.read_bytes().decode("utf-8", "replace")
+    values = _from_yaml(text) or _from_overrides(text)
+    if not values:
+        raise ValueError(f"{path}: no config found; give YAML, or overrides such as actor_rollout_ref.actor.optim.lr=1e-6")
+    return values
+
+
+def _from_yaml(text: str) -> dict[str, Any]:
+    import yaml
+
+    from klinic.diagnostics.engine.content import load_yaml
+
+    try:
+        tree = load_yaml(text)
+    except yaml.YAMLError:
+        return {}
+    return dict(flatten(tree)) if isinstance(tree, dict) else {}
+
+
+def _from_overrides(text: str) -> dict[str, Any]:
+    from klinic.diagnostics.readers.configtext import parse_overrides
+
+    return parse_overrides(text)
+
+
+def with_config(run: Run, values: dict[str, Any], where: str) -> Run:
+    """The run with config values that a person gave; what the log itself says of a key wins."""
+    from dataclasses import replace
+
+    own = run.config
+    merged = own.merged({key: value for key, value in values.items() if key not in own.values}, user=True, where=where)
+    return replace(run, config=merged)

@@ -1,0 +1,155 @@
+"""Say what is wrong with a run, why, since which step, and what to change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from klinic.diagnostics.cli.output import check_formats, write_reports
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.engine.card import Card
+    from klinic.diagnostics.report.base import Judged
+    from klinic.diagnostics.run import Run
+
+LEVELS = ("never", "info", "warn", "error")
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--format", "-f", "names", multiple=True, metavar="FORMAT", help="text (default), json, markdown; may repeat.")
+@click.option("--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout.")
+@click.option("--profile", default="default", show_default=True, metavar="NAME", help="default, seed, or a profile of your own.")
+@click.option("--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own, beside the built-in ones; may repeat.")
+@click.option("--config", metavar="FILE", help="The run's config where the log lacks it: YAML, overrides or a launch command.")
+@click.option("--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a card's threshold; may repeat.")
+@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: ids, names, families, patterns.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+@click.option("--from", "first", type=int, metavar="STEP", help="Judge from this step on, as if the run began there.")
+@click.option("--to", "last", type=int, metavar="STEP", help="Judge the run as it stood after this step.")
+@click.option("--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on.")
+def diagnose(
+    paths: tuple[str, ...],
+    names: tuple[str, ...],
+    outs: tuple[str, ...],
+    profile: str,
+    folders: tuple[str, ...],
+    config: str | None,
+    settings: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    first: int | None,
+    last: int | None,
+    fail_on: str,
+) -> int:
+    """Judge runs: logs, metric files, run directories, or - for stdin.
+
+    PATH is verl's console log or JSONL, a klinic run directory, TensorBoard, wandb or CSV data, TRL rows; gzip and zstd
+    are seen through; a folder is searched. Exit status: 0 judged; 1 a finding or incident reached --fail-on;
+    2 something could not be read or judged.
+    """
+    names = names or ("text",)
+    check_formats(names, outs)
+    options = {
+        "profile": profile,
+        "select": select,
+        "ignore": ignore,
+        "overrides": thresholds(settings),
+        "steps": None if first is None and last is None else (first, last),
+        "cards": _cards(folders),
+    }
+    judged, problems = _judge_all(paths, config, options)
+    if judged:
+        write_reports(judged, names, outs)
+    for problem in problems:
+        click.echo(f"klinic: {problem}", err=True)
+    if problems:
+        return 2
+    return int(any(reaches(case, fail_on) for case in judged))
+
+
+def thresholds(settings: tuple[str, ...]) -> dict[str, float]:
+    """`RULE.threshold=VALUE` texts as {RULE.threshold: value}; UsageError for anything else."""
+    found: dict[str, float] = {}
+    for setting in settings:
+        name, sign, text = setting.partition("=")
+        try:
+            found[name.strip()] = float(text)
+        except ValueError:
+            sign = ""
+        if not sign or "." not in name:
+            raise click.UsageError(f"--set wants RULE.threshold=NUMBER, e.g. update-too-large.floor=0.05, not {setting!r}")
+    return found
+
+
+def reaches(case: Judged, fail_on: str) -> bool:
+    """Whether a finding or an incident of this run is at or above a level."""
+    if fail_on == "never":
+        return False
+    found = [*case.diagnosis.findings, *case.diagnosis.incidents]
+    return any(item.severity >= LEVELS.index(fail_on) for item in found)
+
+
+def _cards(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
+    """The built-in cards and those of the folders; None where there are none but the built-in ones."""
+    from klinic.diagnostics.engine.diagnose import all_cards
+
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise click.UsageError(f"--rules {folder}: no such folder")
+    try:
+        return all_cards(map(Path, folders)) if folders else None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _judge_all(paths: tuple[str, ...], config: str | None, options: dict[str, Any]) -> tuple[list[Judged], list[str]]:
+    """Every run that can be judged, and one line for each path or run that cannot."""
+    judged: list[Judged] = []
+    problems: list[str] = []
+    for run in _runs(paths, config, problems):
+        try:
+            judged.append(_judge(run, options))
+        except _unjudged() as error:
+            problems.append(str(error))
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    return judged, problems
+
+
+def _unjudged() -> type[Exception]:
+    from klinic.diagnostics.engine.diagnose import CannotJudge
+
+    return CannotJudge
+
+
+def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> list[Run]:
+    from klinic.diagnostics.readers import ReadError, open_runs
+
+    runs: list[Run] = []
+    for path in paths:
+        try:
+            runs += open_runs(path)
+        except ReadError as error:
+            problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror or error}")
+    return [_configured(run, config) for run in runs] if config else runs
+
+
+def _configured(run: Run, config: str) -> Run:
+    from klinic.diagnostics.cli.configfile import read_config, with_config
+
+    try:
+        return with_config(run, read_config(Path(config)), config)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _judge(run: Run, options: dict[str, Any]) -> Judged:
+    from klinic.diagnostics.engine.diagnose import diagnose as judge
+    from klinic.diagnostics.report.base import Judged
+
+    return Judged(run, judge(run, **options))

@@ -1,0 +1,77 @@
+"""Write reports: to stdout in colour where it is a terminal, or to files, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from klinic.diagnostics.report.base import Judged, formats, load
+
+
+def check_formats(names: Sequence[str], outs: Sequence[str]) -> None:
+    """UsageError for an unknown format or for more files than formats."""
+    from klinic.diagnostics.cli.group import nearest
+
+    known = list(formats())
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"no report format {name!r}{nearest(name, known)}; there are {', '.join(known)}")
+    if len(outs) > max(1, len(names)):
+        raise click.UsageError(f"{len(outs)} times --out but {len(names)} times --format: the n-th belongs to the n-th")
+
+
+def write_reports(judged: Sequence[Judged], names: Sequence[str], outs: Sequence[str]) -> None:
+    """Render each format; the n-th file belongs to the n-th format, formats without a file go to stdout.
+
+    Raises ClickException where a file cannot be written.
+    """
+    for index, name in enumerate(names):
+        out = outs[index] if index < len(outs) else "-"
+        if out == "-":
+            _to_stdout(load(name)(judged, color=_colorful(), width=_width()))
+        else:
+            _to_file(Path(out), load(name)(judged))
+
+
+def _colorful() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    return min(100, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 80
+
+
+def _to_stdout(report: str | bytes) -> None:
+    if isinstance(report, bytes):
+        sys.stdout.buffer.write(report)
+    else:
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(report.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def _to_file(path: Path, report: str | bytes) -> None:
+    """Through a temporary file beside it, so that a reader never sees half a report."""
+    data = report if isinstance(report, bytes) else report.encode()
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+        path.write_bytes(data)
+        return
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            file.write(data)
+        Path(file.name).chmod(0o666 & ~_umask())
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise click.ClickException(f"{path}: cannot write the report: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

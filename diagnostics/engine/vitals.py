@@ -1,0 +1,164 @@
+"""Vital signs: definitions from `vitals/<name>.yaml` of the rule packages, measured on a run at its last step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import fmean
+from typing import Any, Literal
+
+import polars as pl
+
+from klinic.diagnostics.engine.content import content_files, read_yaml
+from klinic.diagnostics.engine.curves import noise, thinned
+from klinic.diagnostics.engine.health import score
+from klinic.diagnostics.engine.model import Vital, VitalStatus
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.signals import Scope, compile_text
+from klinic.diagnostics.signals.block import Block, Facts
+from klinic.diagnostics.signals.evaluate import Evaluator
+from klinic.diagnostics.signals.node import Node
+
+Trend = Literal["rising", "falling", "flat", "unknown"]
+SPARK = 40
+TREND_WINDOW = 20
+BOUNDS = ("healthy.low", "healthy.high", "abnormal.low", "abnormal.high")
+
+
+@dataclass(frozen=True)
+class VitalSign:
+    """A definition: expressions of the grammar for the value and the four bounds (None: open), by `BOUNDS`' names."""
+
+    name: str
+    order: int
+    metric: str
+    title: str
+    unit: str
+    value: str
+    lets: Mapping[str, str]
+    bounds: Mapping[str, str | None]
+
+
+@cache
+def definitions() -> tuple[VitalSign, ...]:
+    """The vital signs of all rule packages, in their `order`; of one name the built-in one."""
+    found: dict[str, VitalSign] = {}
+    for path in content_files("vitals"):
+        sign = _definition(read_yaml(path))
+        found.setdefault(sign.name, sign)
+    return tuple(sorted(found.values(), key=lambda sign: sign.order))
+
+
+def _definition(data: Mapping[str, Any]) -> VitalSign:
+    return VitalSign(
+        name=data["name"],
+        order=data.get("order", 100),
+        metric=data["metric"],
+        title=data["title"],
+        unit=data["unit"],
+        value=data["value"],
+        lets=data.get("let") or {},
+        bounds=_bounds(data),
+    )
+
+
+def _bounds(data: Mapping[str, Any]) -> dict[str, str | None]:
+    ends = {name: (data.get(name.partition(".")[0]) or {}).get(name.partition(".")[2]) for name in BOUNDS}
+    return {name: None if text is None else str(text) for name, text in ends.items()}
+
+
+def with_ranges(signs: Iterable[VitalSign], ranges: Mapping[str, Any]) -> tuple[VitalSign, ...]:
+    """The signs with a profile's bounds in place of their own: name -> {healthy: {low, high}, abnormal: {low, high}}."""
+    return tuple(replace(sign, bounds=_bounds(ranges[sign.name])) if sign.name in ranges else sign for sign in signs)
+
+
+def measure(run: Run, facts: Facts, signs: Sequence[VitalSign] | None = None) -> tuple[Vital, ...]:
+    """Every vital sign of the run as it stands at the last step at which it has a value.
+
+    Raises ExpressionError for a definition that the grammar does not know.
+    """
+    signs = definitions() if signs is None else tuple(signs)
+    nodes = {sign.name: _nodes(sign) for sign in signs}
+    evaluator = Evaluator([node for group in nodes.values() for node in group.values()])
+    evaluator.advance(Block(run, 0, run.frame.height, facts))
+    return tuple(_vital(sign, run, _Values(evaluator, nodes[sign.name], run.frame.height)) for sign in signs)
+
+
+def _nodes(sign: VitalSign) -> dict[str, Node]:
+    texts = {"value": sign.value, **{name: text for name, text in sign.bounds.items() if text is not None}}
+    return {name: compile_text(text, Scope(lets=sign.lets), "number") for name, text in texts.items()}
+
+
+class _Values:
+    """Values of one sign's expressions at the last row at which its value is known."""
+
+    def __init__(self, evaluator: Evaluator, nodes: Mapping[str, Node], height: int) -> None:
+        self._columns = {name: evaluator.stream(node).series(height, pl.Float64) for name, node in nodes.items()}
+        known = self._columns["value"].is_not_null().arg_true()
+        self.row = int(known[-1]) if len(known) else None
+
+    def __getitem__(self, name: str) -> float | None:
+        column = self._columns.get(name)
+        value = None if column is None or self.row is None else column[self.row]
+        return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _vital(sign: VitalSign, run: Run, values: _Values) -> Vital:
+    low, high, sick_low, sick_high = (values[name] for name in BOUNDS)
+    value = values["value"]
+    points = None if value is None else score(value, low, high, sick_low, sick_high)
+    column = run.frame[sign.metric] if run.has(sign.metric) else pl.Series(sign.metric, [], dtype=pl.Float64)
+    vital = Vital(
+        name=sign.name,
+        metric=sign.metric,
+        title=sign.title,
+        unit=sign.unit,
+        value=value,
+        low=low,
+        high=high,
+        status="unknown" if points is None else _status(points),
+        score=points,
+        trend=trend(column.drop_nulls().tail(TREND_WINDOW).to_list()),
+        spark=tuple(thinned(_written(run, sign.metric), SPARK)),
+    )
+    return _spoiled(vital, run)
+
+
+def _written(run: Run, metric: str) -> list[float | None]:
+    """Values of the rows that wrote the metric, None where it was not finite."""
+    if not run.has(metric):
+        return []
+    column = run.frame[metric]
+    if metric not in run.nonfinite.columns:
+        return column.drop_nulls().to_list()
+    return column.filter(column.is_not_null() | (run.nonfinite[metric] > 0)).to_list()
+
+
+def _status(points: int) -> VitalStatus:
+    return "healthy" if points == 100 else "watch" if points >= 50 else "sick"
+
+
+def _spoiled(vital: Vital, run: Run) -> Vital:
+    """A vital whose metric is non-finite in the last row that wrote it has no number to trust: sick, score 0."""
+    if vital.metric not in run.nonfinite.columns:
+        return vital
+    flags, column = run.nonfinite[vital.metric], run.frame[vital.metric]
+    written = ((flags > 0) | column.is_not_null()).arg_true()
+    bad = int((flags > 0).sum())
+    note = f"not finite at {bad} of {len(written)} steps"
+    if flags[int(written[-1])]:
+        return replace(vital, status="sick", score=0, note=f"{note}, the last one included")
+    return replace(vital, note=note)
+
+
+def trend(values: Sequence[float]) -> Trend:
+    """Direction over the last values: the change between the means of the two halves against their scatter."""
+    if len(values) < 6:
+        return "unknown"
+    half = len(values) // 2
+    early, late = values[:half], values[-half:]
+    change = fmean(late) - fmean(early)
+    enough = max(3 * noise(values) * math.sqrt(2 / half), 0.02 * abs(fmean(values)), 1e-12)
+    return "flat" if abs(change) < enough else "rising" if change > 0 else "falling"

@@ -1,0 +1,166 @@
+"""The report for a person at a terminal: verdict, vital signs, findings by root cause, what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from klinic.diagnostics.engine.causes import consequences
+from klinic.diagnostics.engine.model import Finding, Incident, Override, Severity, Vital
+from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.layout import Page, clean
+from klinic.diagnostics.report.phrases import evidence_words, sentence, source_words, when
+from klinic.diagnostics.report.words import bounds, number, plain, sparkline
+
+ARROWS = {"rising": "↗", "falling": "↘", "flat": "→", "unknown": " "}
+
+
+def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
+    """The report of every run, one after the other; colour only where asked, wrapped at `width` columns."""
+    return f"\n{'=' * min(width, 80)}\n".join(_one(case, color, width) for case in judged)
+
+
+def _one(case: Judged, color: bool, width: int) -> str:
+    page = Page(color=color, width=width)
+    _verdict(page, case)
+    _vitals(page, case.diagnosis.vitals)
+    _incidents(page, case)
+    _findings(page, case.diagnosis.findings)
+    _prescription(page, case.diagnosis.prescription)
+    _not_judged(page, case)
+    _notes(page, case.diagnosis.notes)
+    return page.render()
+
+
+def _verdict(page: Page, case: Judged) -> None:
+    found = case.diagnosis
+    page.line(
+        f"{page.style(found.verdict, found.verdict)}, health {found.health} of 100: {clean(case.run.source.path)}"
+    )
+    page.text(found.story)
+    page.text(source_words(case.run), kind="dim")
+
+
+def _vitals(page: Page, vitals: Sequence[Vital]) -> None:
+    if not any(vital.value is not None for vital in vitals):
+        return
+    page.heading("Vital signs (the whole run from left to right)")
+    for vital in vitals:
+        page.line(_vital_row(page, vital))
+        if vital.note:
+            page.text(vital.note, 10, kind="dim")
+
+
+def _vital_row(page: Page, vital: Vital) -> str:
+    status = page.style(f"{vital.status:<7}", vital.status)
+    if vital.value is None:
+        return f"  {status} {vital.title:<15} {page.style('not logged', 'dim')}"
+    spark = sparkline(vital.spark, 20)
+    reading = f"{number(vital.value):>8} {ARROWS[vital.trend]} {bounds(vital.low, vital.high):<17}"
+    return f"  {status} {vital.title:<15}{reading} {spark:<20} {vital.unit}"
+
+
+def _incidents(page: Page, case: Judged) -> None:
+    if not case.diagnosis.incidents:
+        return
+    page.heading("Incidents")
+    for incident in case.diagnosis.incidents:
+        _incident(page, incident, case.run.source.path)
+
+
+def _incident(page: Page, incident: Incident, path: str) -> None:
+    where = f"{clean(path)}:{incident.line}" if incident.line else clean(path)
+    page.labelled(str(incident.severity), str(incident.severity), f"{incident.name} ({incident.id}), {where}")
+    page.text(incident.message, 9)
+    if incident.text:
+        page.text(f"> {clean(incident.text)[:240]}", 9, 11, kind="dim")
+    page.text(f"Cause: {incident.cause}", 9)
+    page.text(f"Fix: {incident.fix}", 9)
+
+
+def _findings(page: Page, findings: Sequence[Finding]) -> None:
+    loud = [finding for finding in findings if finding.root_cause is None and _matters(finding, findings)]
+    quiet = [f for f in findings if f.root_cause is None and f not in loud]
+    if loud:
+        page.heading("Findings (indented: what follows from the one above)")
+    for root in loud:
+        _finding(page, root)
+        for follower in consequences(root, findings):
+            _follower(page, follower)
+    if quiet:
+        page.heading("Seen, no reason to act")
+        for finding in quiet:
+            _small(page, finding)
+
+
+def _matters(root: Finding, findings: Sequence[Finding]) -> bool:
+    return any(f.severity > Severity.INFO for f in (root, *consequences(root, findings)))
+
+
+def _finding(page: Page, finding: Finding) -> None:
+    title = f"{finding.name} ({finding.id}), {when(finding)}, {finding.confidence} confidence"
+    page.labelled(str(finding.severity), str(finding.severity), title)
+    page.text(sentence(finding.message), 9)
+    for evidence in finding.evidence:
+        page.text(f"- {evidence_words(evidence)}", 9, 11)
+    page.text(finding.why, 9)
+
+
+def _follower(page: Page, finding: Finding) -> None:
+    title = f"{finding.name} ({finding.id}), {when(finding)}"
+    page.labelled(str(finding.severity), str(finding.severity), title, indent=5)
+    page.text(sentence(finding.message), 12)
+    for evidence in finding.evidence[:1]:
+        page.text(f"- {evidence_words(evidence)}", 12, 14)
+
+
+def _small(page: Page, finding: Finding) -> None:
+    title = f"{finding.name} ({finding.id}), {when(finding)}: {finding.message}"
+    page.labelled("info", "info", title)
+
+
+def _prescription(page: Page, prescription: Sequence[Override]) -> None:
+    first = [override for override in prescription if override.rank == 1]
+    later = [override for override in prescription if override.rank > 1]
+    if first:
+        page.heading("Prescription")
+        for override in first:
+            _override(page, override)
+        page.text("To paste after the launch command:", 2)
+        page.line("  " + page.style(" ".join(override.override for override in first), "paste"))
+    if later:
+        page.heading("If that does not help, in this order")
+        for override in later:
+            page.text(f"{override.override} (for {override.name}: {override.because})", 2, 6)
+
+
+def _override(page: Page, override: Override) -> None:
+    page.line(f"  {override.key}  {plain(override.old)} -> {_new(override)}")
+    page.text(f"For {override.name}: {override.because}", 6)
+    if override.effect:
+        page.text(f"Expect: {override.effect}", 6)
+    if override.side_effects:
+        page.text(f"Price: {override.side_effects}", 6)
+    if override.checked:
+        page.text(f"Checked: {override.checked}", 6, kind="dim")
+
+
+def _new(override: Override) -> str:
+    return "removed" if override.override.startswith("~") else plain(override.new)
+
+
+def _not_judged(page: Page, case: Judged) -> None:
+    groups: dict[str, list[str]] = {}
+    for item in case.diagnosis.not_applicable:
+        groups.setdefault(item.missing, []).append(item.name)
+    if not groups:
+        return
+    page.heading("Not judged")
+    for missing, names in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        page.text(f"{missing}: {', '.join(names)}", 2, 4, kind="dim")
+
+
+def _notes(page: Page, notes: Sequence[str]) -> None:
+    if notes:
+        page.heading("Notes")
+    for note in notes:
+        page.text(f"- {note}", 2, 4)
