@@ -1,1 +1,19 @@
-"""See docs/design.md."""
+"""The language of cards and requirements: parse, compile, and evaluate it block by block (docs/grammar.md)."""
+
+from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
+from klinic.diagnostics.signals.compile import Scope, compile_text
+from klinic.diagnostics.signals.evaluate import Evaluator, evaluate
+from klinic.diagnostics.signals.node import Node
+from klinic.diagnostics.signals.parse import ExpressionError
+
+__all__ = [
+    "Block",
+    "Evaluator",
+    "ExpressionError",
+    "Facts",
+    "Node",
+    "PlainFacts",
+    "Scope",
+    "compile_text",
+    "evaluate",
+]

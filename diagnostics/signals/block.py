@@ -1,0 +1,81 @@
+"""What signals are evaluated on: consecutive rows of a run, and facts about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import polars as pl
+
+from klinic.diagnostics.run import Run
+
+
+class Facts(Protocol):
+    """Facts of a run's config that signals scale by; every one is None where the log does not say."""
+
+    algorithm: Any
+    framework: Any
+    U: Any
+    n: Any
+    total_steps: Any
+    lr_warmup_steps: Any
+    critic_warmup: Any
+    train_batch_size: Any
+    val_rows: Any
+
+
+@dataclass(frozen=True)
+class PlainFacts:
+    """Facts stated outright: tests, cases and runs without a config."""
+
+    algorithm: str | None = None
+    framework: str | None = None
+    U: float | None = None
+    n: float | None = None
+    total_steps: float | None = None
+    lr_warmup_steps: float | None = None
+    critic_warmup: float | None = None
+    response_cap: float | None = None
+    train_batch_size: float | None = None
+    val_rows: float | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows [first, last) of a run's frame. The frame may hold later rows; signals never look at them."""
+
+    run: Run
+    first: int
+    last: int
+    facts: Facts = field(default_factory=PlainFacts)
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.last - self.first
+
+    def column(self, name: str) -> pl.Series:
+        """Float64 values of a metric over the block's rows; all null where the run lacks it."""
+        if name not in self.run.frame.columns:
+            return pl.Series(name, [None], dtype=pl.Float64).extend_constant(None, self.height).head(self.height)
+        return self.run.frame[name].slice(self.first, self.height)
+
+    def flagged(self, name: str) -> pl.Series:
+        """Boolean: the metric was not finite in that row."""
+        if name not in self.run.nonfinite.columns:
+            return pl.repeat(False, self.height, eager=True, dtype=pl.Boolean)
+        return self.run.nonfinite[name].slice(self.first, self.height) > 0
+
+    def seen(self, name: str) -> pl.Series:
+        """Boolean: the metric was written in that row, finite or not."""
+        return self.column(name).is_not_null() | self.flagged(name)
+
+    @cached_property
+    def steps(self) -> pl.Series:
+        """Steps of the rows, Float64."""
+        return self.run.frame["step"].slice(self.first, self.height).cast(pl.Float64)
+
+    def fact(self, name: str) -> Any:
+        """A fact, None where nobody knows."""
+        return getattr(self.facts, name, None)

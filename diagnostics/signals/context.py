@@ -1,0 +1,91 @@
+"""Context: config, who set it, printed precision, phases of a step, hardware, data, algorithm, framework."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.node import Constant, Metric, Node, Value
+from klinic.diagnostics.signals.operators import arithmetic
+from klinic.diagnostics.signals.place import FromBlock
+from klinic.diagnostics.signals.registry import Default, Num, Text, Window, signal
+from klinic.diagnostics.signals.values import coalesce, sum_
+
+
+def as_scalar(value: Any) -> Value:
+    """Numbers as floats; null, lists and mappings are unknown."""
+    if isinstance(value, bool | str) or value is None:
+        return value
+    return float(value) if isinstance(value, int | float) else None
+
+
+class ConfigValue(FromBlock):
+    """A config value; its kind is settled by how it is compared."""
+
+    def __init__(self, key: str, default: Any) -> None:
+        self.config_key, self.default = key, as_scalar(default)
+        super().__init__(f"cfg({key!r}, {default!r})", self._read, "scalar")
+
+    def _read(self, block: Block) -> Value:
+        value = as_scalar(block.run.config.get(self.config_key))
+        return self.default if value is None else value
+
+
+
+
+@signal
+def cfg(key: Text, default: Default = None) -> Node:
+    """Config value; the default, else unknown, where the log does not say."""
+    return ConfigValue(key, default)
+
+
+@signal
+def set_(key: Text) -> Node:
+    """A person wrote this key."""
+    return FromBlock(f"set({key!r})", lambda block: key in block.run.config.user, "truth")
+
+
+@signal
+def precision(metric: Text) -> Node:
+    """Half a unit of the last printed digit, 0 for full precision."""
+
+    def read(block: Block) -> Value:
+        digits = block.run.decimals.get(metric)
+        return 0.0 if digits is None else 0.5 * 10.0**-digits
+
+    return FromBlock(f"precision({metric!r})", read)
+
+
+@signal
+def share(phase: Text, w: Window = 10) -> Node:
+    """Share of step time spent in timing_s/<phase> over the last w steps."""
+    return arithmetic("/", sum_(Metric(f"timing_s/{phase}"), w), sum_(Metric("timing_s/step"), w))
+
+
+def _manifest(block: Block, section: str, name: str) -> Value:
+    part = block.run.manifest.get(section)
+    return as_scalar(part.get(name)) if isinstance(part, dict) else None
+
+
+@signal
+def hw(name: Text) -> Node:
+    """A fact of the hardware in the manifest, unknown where it does not say."""
+    return FromBlock(f"hw({name!r})", lambda block: _manifest(block, "hardware", name), "scalar")
+
+
+@signal
+def data(name: Text) -> Node:
+    """A fact of the data in the manifest, unknown where it does not say."""
+    return FromBlock(f"data({name!r})", lambda block: _manifest(block, "data", name), "scalar")
+
+
+@signal
+def algorithm() -> Node:
+    """gae, grpo, rloo, ...; unknown where nobody says."""
+    return FromBlock("algorithm", lambda block: block.fact("algorithm"), "text")
+
+
+@signal
+def framework() -> Node:
+    """verl, trl, ...; unknown where nobody says."""
+    return FromBlock("framework", lambda b: b.fact("framework") or b.run.source.framework or None, "text")

@@ -1,0 +1,80 @@
+"""Counting: shares, streaks, evaluations, standard errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from klinic.diagnostics.signals import windows
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Floats, Known, Node, Stream, merge_fresh, rank_of
+from klinic.diagnostics.signals.registry import Num, Truth, Window, signal
+from klinic.diagnostics.signals.values import Fold, mean
+
+DEFAULT_N = 200.0
+
+
+@signal
+def frac(p: Truth, w: Window) -> Node:
+    """Share of the last w known values at which P holds."""
+    return mean(p, w)
+
+
+@signal
+def streak(p: Truth) -> Node:
+    """Number of values in a row at which P holds."""
+    return Fold(f"streak({p.key})", p, 0, lambda run, held: (run + 1, run + 1.0) if held else (0, 0.0))
+
+
+class Evaluations(Node):
+    """Rows with a validation value so far; known at every row."""
+
+    def __init__(self) -> None:
+        super().__init__("evals()", rank=ALWAYS)
+
+    def start(self) -> float:
+        """None yet."""
+        return 0.0
+
+    def advance(self, block: Block, args: list[Stream], state: float) -> tuple[Stream, Any]:
+        """Running count."""
+        counted = evaluated(block).cast(pl.Float64).cum_sum() + state
+        return Stream(counted), (float(counted[-1]) if len(counted) else state)
+
+
+def evaluated(block: Block) -> pl.Series:
+    """Boolean: rows in which a validation metric was written."""
+    mask = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+    for name in block.run.metrics:
+        if rank_of(name) == SPARSE and not name.startswith("timing_s/"):
+            mask = mask | block.seen(name)
+    return mask
+
+
+@signal
+def evals() -> Node:
+    """Number of evaluations so far."""
+    return Evaluations()
+
+
+class StandardError(Node):
+    """sqrt(p (1 - p) / n); unknown outside [0, 1]."""
+
+    def __init__(self, m: Node) -> None:
+        super().__init__(f"se({m.key})", (m,))
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Row by row, with the number of rows behind the rate."""
+        fact = "val_rows" if self.rank == SPARSE else "train_batch_size"
+        number = float(block.fact(fact) or DEFAULT_N)
+        rate = args[0].series(block.height)
+        rate = rate.set(~rate.is_between(0.0, 1.0).fill_null(False), None)
+        return Stream((rate * (1 - rate) / number).sqrt(), merge_fresh(self.rank, self.children, args)), None
+
+
+@signal
+def se(m: Num) -> Node:
+    """Standard error of a rate, from the number of rows behind it where known, else 200."""
+    return StandardError(m)

@@ -1,0 +1,58 @@
+"""Evaluate nodes over a run: each distinct node once a block, states carried from block to block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
+from klinic.diagnostics.signals.node import Node, Stream
+
+
+class Evaluator:
+    """Evaluates a set of root nodes; equal sub-expressions (by key) are shared."""
+
+    def __init__(self, roots: Iterable[Node]) -> None:
+        self._order: list[Node] = []
+        self._index: dict[str, int] = {}
+        for root in roots:
+            self._place(root)
+        self._args = [[self._index[child.key] for child in node.children] for node in self._order]
+        self._states: list[Any] = [node.start() for node in self._order]
+        self._streams: list[Stream] = []
+
+    def _place(self, node: Node) -> None:
+        if node.key in self._index:
+            return
+        for child in node.children:
+            self._place(child)
+        self._index[node.key] = len(self._order)
+        self._order.append(node)
+
+    def advance(self, block: Block) -> None:
+        """Evaluate the block, which must follow the last one without a gap."""
+        streams: list[Stream] = []
+        for number, node in enumerate(self._order):
+            args = [streams[index] for index in self._args[number]]
+            stream, self._states[number] = node.advance(block, args, self._states[number])
+            streams.append(stream)
+        self._streams = streams
+
+    def stream(self, node: Node) -> Stream:
+        """Result of a node over the last block."""
+        return self._streams[self._index[node.key]]
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+
+def evaluate(node: Node, run: Run, facts: Facts | None = None) -> pl.Series:
+    """Values of one expression at each row of a run: Float64 or Boolean, null where unknown."""
+    evaluator = Evaluator([node])
+    height = run.frame.height
+    evaluator.advance(Block(run, 0, height, facts or PlainFacts()))
+    dtype = {"truth": pl.Boolean, "text": pl.String}.get(node.kind, pl.Float64)
+    return evaluator.stream(node).series(height, dtype)

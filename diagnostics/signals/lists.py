@@ -1,0 +1,106 @@
+"""Signals over a list of metrics: any_of and all_of. A metric joins the list at the row where it first appears."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any
+
+import polars as pl
+
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.evaluate import Evaluator
+from klinic.diagnostics.signals.node import SPARSE, Node, Stream
+from klinic.diagnostics.signals.operators import kleene
+from klinic.diagnostics.signals.registry import Names, Template, signal
+
+
+class Members:
+    """Evaluates one template for each metric of a list, each with an evaluator of its own."""
+
+    def __init__(self, template: Template) -> None:
+        self.template = template
+        self._nodes: dict[str, Node] = {}
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def stream(self, name: str, block: Block) -> Stream:
+        """The template's stream for a metric; one met for the first time catches up from the first row."""
+        if name not in self._nodes:
+            self._nodes[name] = self.template.bind(name)
+            self._evaluators[name] = Evaluator([self._nodes[name]])
+            if block.first:
+                self._evaluators[name].advance(Block(block.run, 0, block.first, block.facts))
+        self._evaluators[name].advance(block)
+        return self._evaluators[name].stream(self._nodes[name])
+
+    def drop(self, name: str) -> None:
+        """Forget a metric that no row will be taken from any more."""
+        self._nodes.pop(name, None)
+        self._evaluators.pop(name, None)
+
+    def started(self, name: str) -> bool:
+        """Whether the metric has been evaluated before: it must be advanced at every block from then on."""
+        return name in self._nodes
+
+
+class OverList(Node):
+    """any_of or all_of, three-valued, over the metrics that have appeared so far."""
+
+    kind = "truth"
+
+    def __init__(self, word: str, names: Names, template: Template) -> None:
+        listed = names.fixed or (names.pattern,)
+        bound = [template.bind(name) for name in listed]
+        super().__init__(f"{word}({list(listed)!r}, {template.key})", rank=max(node.rank for node in bound))
+        self.metrics = frozenset().union(*(node.metrics for node in bound))
+        self.word, self.names, self.template = word, names, template
+
+    def start(self) -> tuple[Members, set[str]]:
+        """No member yet."""
+        return Members(self.template), set()
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Join the members' truth values; a member that has not appeared yet has no say."""
+        members, seen = state
+        verdict: Any = None
+        fresh: pl.Series | None = None
+        anybody = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+        for name in self._listed(block):
+            appeared = self._appeared(name, block, seen)
+            if not appeared.any() and not members.started(name):
+                continue
+            stream = members.stream(name, block)
+            said = stream.series(block.height, pl.Boolean)
+            neutral = self.word == "all_of"
+            said = said.set(~appeared, neutral)
+            verdict = said if verdict is None else kleene("or" if not neutral else "and", verdict, said, block.height)
+            anybody = anybody | appeared
+            if stream.fresh is not None:
+                fresh = stream.fresh if fresh is None else fresh | stream.fresh
+        values = pl.repeat(None, block.height, eager=True, dtype=pl.Boolean) if verdict is None else verdict.set(~anybody, None)
+        return Stream(values, fresh if self.rank == SPARSE else None), state
+
+    def _listed(self, block: Block) -> list[str]:
+        if self.names.fixed:
+            return list(self.names.fixed)
+        return sorted(name for name in block.run.metrics if fnmatch.fnmatchcase(name, self.names.pattern))
+
+    @staticmethod
+    def _appeared(name: str, block: Block, seen: set[str]) -> pl.Series:
+        if name in seen:
+            return pl.repeat(True, block.height, eager=True, dtype=pl.Boolean)
+        appeared = block.seen(name).cast(pl.UInt8).cum_max() > 0
+        if appeared.any():
+            seen.add(name)
+        return appeared
+
+
+@signal
+def any_of(names: Names, p: Template) -> Node:
+    """P holds for one of the metrics; in P the metric is called `it`."""
+    return OverList("any_of", names, p)
+
+
+@signal
+def all_of(names: Names, p: Template) -> Node:
+    """P holds for all of the metrics; in P the metric is called `it`."""
+    return OverList("all_of", names, p)

@@ -1,0 +1,130 @@
+"""The outcome: what the run is for. The primary validation metric once it has values enough, else the score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from klinic.diagnostics.signals import windows
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.compile import Scope, compile_text
+from klinic.diagnostics.signals.lists import Members
+from klinic.diagnostics.signals.node import SPARSE, Kind, Node, Stream, rank_of
+from klinic.diagnostics.signals.registry import Count, Template, signal
+
+SCORES = ("critic/score/mean", "critic/rewards/mean")
+CEILING = 0.95  # of a rate: above it there is no room left to rise
+
+_RISE = "0.1 * highest(best(it, {k}) - first(it, {f}), abs(best(it, {k})))"
+_FELL = {
+    False: f"best(it, 10) - med(it, 5) > highest(3 * noise(it), {_RISE.format(k=10, f=5)})",
+    True: f"best(it, 1) - it > highest(3 * se(it), 3 * noise(it), {_RISE.format(k=1, f=1)})",
+}
+# Standard deviation of a least squares trend over w values with noise s: s * sqrt(12 / w).
+_BOUND = {
+    False: "3 * sqrt(12 / {w}) * highest(noise(it), 0)",
+    True: "3 * sqrt(12 / {w}) * highest(noise(it), se(it), 0)",
+}
+
+
+def preference(name: str) -> tuple[Any, ...]:
+    """Order of validation metrics: accuracies before rewards, means before votes and bests, then by name."""
+    last = name.rsplit("/", 1)[-1]
+    core = name.startswith("val-core/")
+    return not core, "/acc" not in name, not last.startswith("mean"), name
+
+
+def is_candidate(name: str) -> bool:
+    """Whether a metric may stand for the outcome at evaluations."""
+    return name.startswith(("val-core/", "val/test_score/"))
+
+
+class OfOutcome(Node):
+    """A template evaluated on whatever metric is the outcome at each row."""
+
+    def __init__(self, template: Template, least: int) -> None:
+        super().__init__(f"outcome_of({template.key}, {least})", rank=SPARSE)
+        self.metrics = frozenset(["outcome()"])
+        self.template, self.least = template, least
+        self.kind: Kind = template.kind
+
+    def start(self) -> tuple[Members, dict[str, int]]:
+        """No values counted yet."""
+        return Members(self.template), {}
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Take each row from the metric that is the outcome there."""
+        members, counts = state
+        dtype = pl.Boolean if self.kind == "truth" else pl.Float64
+        values = pl.repeat(None, block.height, eager=True, dtype=dtype)
+        fresh = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+        for name, won in self._winners(block, counts):
+            if not won.any():
+                members.drop(name)
+                continue
+            stream = members.stream(name, block)
+            values = stream.series(block.height, dtype).zip_with(won, values)
+            fresh = fresh | (won & stream.known(block.height, dtype))
+        return Stream(values, fresh), state
+
+    def _winners(self, block: Block, counts: dict[str, int]) -> list[tuple[str, pl.Series]]:
+        """(metric, rows that are its own), best candidate first; the rest falls to the score."""
+        left = pl.repeat(True, block.height, eager=True, dtype=pl.Boolean)
+        winners = []
+        for name in [*sorted(filter(is_candidate, block.run.metrics), key=preference), *SCORES]:
+            counted = self._counted(name, block, counts)
+            eligible = counted >= (1 if name in SCORES else self.least)
+            winners.append((name, left & eligible))
+            left = left & ~eligible
+        return winners
+
+    @staticmethod
+    def _counted(name: str, block: Block, counts: dict[str, int]) -> pl.Series:
+        counted = block.column(name).is_not_null().cast(pl.Int64).cum_sum() + counts.get(name, 0)
+        counts[name] = int(counted[-1]) if len(counted) else counts.get(name, 0)
+        return counted
+
+
+def _by_rank(texts: dict[bool, str], **numbers: float) -> Template:
+    def bind(name: str) -> Node:
+        text = texts[rank_of(name) == SPARSE].format(**numbers)
+        return compile_text(text, Scope(it=name))
+
+    probe = bind("it")
+    return Template(f"{probe.key}", probe.kind, bind)
+
+
+@signal
+def outcome_of(p: Template) -> Node:
+    """An expression in which `it` is the outcome; what a signal of `outcome()` is turned into."""
+    return OfOutcome(p, 2)
+
+
+@signal
+def outcome() -> Node:
+    """The primary validation metric if it has 2 values or more, else the score."""
+    return OfOutcome(_by_rank({False: "it", True: "it"}), 2)
+
+
+@signal
+def outcome_fell() -> Node:
+    """The outcome is below its best by more than noise and a tenth of its rise or level."""
+    return OfOutcome(_by_rank(_FELL), 2)
+
+
+def _moved(form: str, w: int) -> Node:
+    texts = {sparse: form.format(bound=bound, ceiling=CEILING, w="{w}") for sparse, bound in _BOUND.items()}
+    return OfOutcome(_by_rank(texts, w=w), max(2, windows.minimum(w)))
+
+
+@signal
+def outcome_flat(w: Count) -> Node:
+    """The outcome neither rose nor fell beyond noise over the last w values and is not at its ceiling."""
+    return _moved("abs(trend(it, {w})) <= {bound} and not (peak(it) <= 1 and med(it, {w}) >= {ceiling})", w)
+
+
+@signal
+def outcome_rose(w: Count) -> Node:
+    """The outcome rose beyond noise over the last w values."""
+    return _moved("trend(it, {w}) > {bound}", w)

@@ -1,0 +1,95 @@
+"""Check an expression's text against the whitelist; errors carry a column and the nearest known word."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable
+
+MAX_LENGTH = 4000
+MAX_NODES = 400
+MAX_DEPTH = 40
+
+_ALLOWED = (
+    ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.BinOp, ast.Add,
+    ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.Pow, ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
+    ast.In, ast.NotIn, ast.IfExp, ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple,
+)  # fmt: skip
+_WORDS: dict[type[ast.AST], str] = {
+    ast.Attribute: "attributes (`.name`) are not part of the language",
+    ast.Subscript: "`[...]` after a value is for requirements only; write e.g. med('metric', 5)",
+    ast.Lambda: "lambda is not part of the language",
+    ast.Is: "compare with == instead of `is`",
+    ast.IsNot: "compare with != instead of `is not`",
+    ast.FloorDiv: "// is not part of the language",
+}
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression. line and column count from 1, within the expression's own text."""
+
+    def __init__(self, message: str, column: int = 1, line: int = 1, hint: str = "") -> None:
+        super().__init__(f"{message}{f'; did you mean {hint!r}?' if hint else ''}")
+        self.column = column
+        self.line = line
+        self.hint = hint
+
+    @property
+    def message(self) -> str:
+        """The message without its place."""
+        return str(self)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word closest to a mistyped one, or ""."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else ""
+
+
+def fail(node: ast.AST, message: str, hint: str = "") -> ExpressionError:
+    """An error at a node's place."""
+    return ExpressionError(message, getattr(node, "col_offset", 0) + 1, getattr(node, "lineno", 1), hint)
+
+
+def parse(text: str) -> ast.expr:
+    """The checked syntax tree of an expression.
+
+    Raises ExpressionError for bad syntax, for anything outside the whitelist and for oversized expressions.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"longer than {MAX_LENGTH} characters", MAX_LENGTH)
+    try:
+        tree = ast.parse(text.strip("\n") or " ", mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise _syntax(error) from None
+    _check(tree)
+    return tree.body
+
+
+def _syntax(error: BaseException) -> ExpressionError:
+    if isinstance(error, SyntaxError):
+        reason = "empty" if "unexpected EOF" in str(error.msg) else str(error.msg)
+        return ExpressionError(f"not an expression: {reason}", error.offset or 1, error.lineno or 1)
+    return ExpressionError("not an expression: too deeply nested or not text")
+
+
+def _check(tree: ast.Expression) -> None:
+    pending: list[tuple[ast.AST, int]] = [(tree, 0)]
+    seen = 0
+    while pending:
+        node, depth = pending.pop()
+        seen += 1
+        if seen > MAX_NODES * 3 or depth > MAX_DEPTH:
+            raise fail(node, f"too large: at most {MAX_NODES} operations, nested {MAX_DEPTH} deep")
+        _check_one(node)
+        pending.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+
+
+def _check_one(node: ast.AST) -> None:
+    if not isinstance(node, _ALLOWED):
+        word = _WORDS.get(type(node), f"{type(node).__name__} is not part of the language")
+        raise fail(node, word)
+    if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
+        raise fail(node, "only signals can be called")
+    if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str | bool | None):
+        raise fail(node, f"{node.value!r} is not a number, truth value or text")

@@ -1,0 +1,140 @@
+"""Place in the run: step, plan, boundaries, rows, updates per batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.node import ALWAYS, Node, Stream, Value
+from klinic.diagnostics.signals.operators import arithmetic
+from klinic.diagnostics.signals.registry import signal
+
+FAR = 1e9  # rows since a boundary where there was none
+_MOVED = 1e-4  # an update KL below it is numerical noise of a single on-policy update
+_BOUNDARIES = ("resumed", "reward_swapped", "reward swapped")
+
+
+def stepped(height: int, row: int, value: float) -> pl.Series:
+    """Unknown before `row`, `value` from it on."""
+    spread = np.full(height, np.nan)
+    spread[row:] = value
+    return pl.Series(spread, nan_to_null=True)
+
+
+class FromBlock(Node):
+    """A stateless reading of the block."""
+
+    def __init__(self, key: str, read: Callable[[Block], Value], kind: Any = "number") -> None:
+        super().__init__(key, rank=ALWAYS)
+        self.read = read
+        self.kind = kind
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Read it off."""
+        return Stream(self.read(block)), None
+
+
+def fact(name: str) -> Node:
+    """A number among the facts, unknown where nobody says."""
+
+    def read(block: Block) -> Value:
+        value = block.fact(name)
+        return None if value is None else float(value)
+
+    return FromBlock(f"fact:{name}", read)
+
+
+@signal
+def step() -> Node:
+    """Step at the row."""
+    return FromBlock("step()", lambda block: block.steps)
+
+
+@signal
+def total() -> Node:
+    """Planned steps, unknown where the config does not say."""
+    return fact("total_steps")
+
+
+@signal
+def progress() -> Node:
+    """step() / total()."""
+    return arithmetic("/", step(), total())
+
+
+@signal
+def rows() -> Node:
+    """Rows so far."""
+    return FromBlock("rows()", lambda b: pl.Series(np.arange(b.first + 1, b.last + 1, dtype=np.float64)))
+
+
+class Boundary(Node):
+    """Rows since the last attempt, resume or reward swap began. State: (rows since, attempt, step of the last row)."""
+
+    def __init__(self) -> None:
+        super().__init__("boundary()", rank=ALWAYS)
+
+    def start(self) -> tuple[float, int | None]:
+        """No boundary yet."""
+        return FAR, None
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Count on from the last boundary."""
+        since, attempt = state
+        swaps = {event.step for event in block.run.events if event.kind in _BOUNDARIES and event.step is not None}
+        out: list[float] = []
+        numbers = block.run.frame["attempt"].slice(block.first, block.height).to_list()
+        for number, at in zip(numbers, block.steps.to_list(), strict=True):
+            crossed = (attempt is not None and number != attempt) or at in swaps
+            since = 0.0 if crossed else min(since + 1, FAR)
+            attempt = number
+            out.append(since)
+        return Stream(pl.Series(out, dtype=pl.Float64)), (since, attempt)
+
+
+@signal
+def boundary() -> Node:
+    """Rows since the last boundary (attempt, reward swap, resume); very large where there was none."""
+    return Boundary()
+
+
+class Updates(Node):
+    """U: from the config, else 2 from the row on where the policy was seen to move within a batch."""
+
+    def __init__(self) -> None:
+        super().__init__("U", rank=ALWAYS)
+
+    def start(self) -> bool:
+        """Not seen to move yet."""
+        return False
+
+    def advance(self, block: Block, args: list[Stream], state: bool) -> tuple[Stream, Any]:
+        """The fact, or what the metrics give away."""
+        stated = block.fact("U")
+        if stated is not None:
+            return Stream(float(stated)), state
+        if state:
+            return Stream(2.0), True
+        moved = (block.column("actor/pg_clipfrac") > 0).fill_null(False)
+        moved = moved | (block.column("actor/ppo_kl").abs() > _MOVED).fill_null(False)
+        held = moved.arg_true()
+        return (Stream(stepped(block.height, int(held[0]), 2.0)), True) if len(held) else (Stream(None), False)
+
+
+def u_() -> Node:
+    """Optimiser updates per rollout batch."""
+    return Updates()
+
+
+u_.__name__ = "U"
+signal(u_)
+
+
+@signal
+def n() -> Node:
+    """Samples a prompt."""
+    return fact("n")
