@@ -1,0 +1,186 @@
+"""Clean lines out of bytes: frames of progress bars apart, terminal codes and Ray's prefixes taken off.
+
+Feeding in pieces of any size gives the same lines: nothing is reported before its end has been seen.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+MAX_FRAME = 4 * 1024 * 1024
+_BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+# Escape sequences; the escape byte may have become U+FFFD, a visible ^[ or nothing at all on the way.
+_ANSI = re.compile(
+    r"(?:\x1b|\x9b|\ufffd|\u241b|\^\[)(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][A-Z0-9])"
+)
+_LOST = re.compile(r"\[(?:[0-4]|[379][0-9]|4[0-9]|2[0-9])(?:;\d{1,3})*m(?![a-z])|\[0?m(?=[\s(]|$)")
+_RAY = re.compile(
+    r"\((?:[\w.:\-]+(?:\([^()]*\))?(?: [\w.:\-]+)* )?pid=\d+(?:, ip=[^()]+)?\) ?|"
+    r"\((?:raylet|autoscaler|gcs_server)(?:[ ,][^()]*)?\) ?"
+)
+_RANK = re.compile(r"\[(?:rank|default)\d+\]: ?")
+_REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\].*$")
+_BAR = re.compile(
+    r"(?:(?P<what>[^|\r]{0,80}?):)?\s*(?P<percent>\d{1,3})%\|[^|]*(?:\|\s*(?P<done>\d[\d.]*[kMG]?)/(?P<total>\d[\d.]*[kMG]?)"
+    r"\s*(?:\[(?P<postfix>[^\]]*)\]?)?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A stretch of text between line ends or carriage returns.
+
+    text: without terminal codes, Ray prefix and Ray's "repeated" suffix; leading blanks are kept.
+    line: 1-based number of the physical line. source: the process in Ray's prefix, "" where there is none.
+    fresh: it starts a physical line. prefixed: the prefix stands in this very frame. whole: its end was seen.
+    """
+
+    text: str
+    line: int
+    source: str = ""
+    fresh: bool = True
+    prefixed: bool = False
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A progress bar: what it counts, how far it is, its postfix, and the text around it."""
+
+    what: str
+    done: int | None
+    total: int | None
+    postfix: str
+    rest: str
+
+
+def strip_codes(text: str) -> str:
+    """Text without terminal codes, also where their escape byte was lost."""
+    if "\x1b" in text or "\ufffd" in text or "^[" in text or "\u241b" in text or "\x9b" in text:
+        text = _ANSI.sub("", text)
+    if "[" in text and "m" in text:
+        text = _LOST.sub("", text)
+    return text
+
+
+def take_prefix(text: str) -> tuple[str, str]:
+    """(text without Ray's and torchrun's prefixes, the innermost process named there)."""
+    source = ""
+    while text[:1] in ("(", "["):
+        match = _RAY.match(text) or _RANK.match(text)
+        if not match:
+            break
+        source = match.group().strip()
+        text = text[match.end() :]
+    return text, source
+
+
+def clean(text: str) -> tuple[str, str]:
+    """(plain text, source) of a raw line; leading blanks after the prefix are kept."""
+    text, source = take_prefix(strip_codes(text))
+    if "[repeated " in text:
+        text = _REPEATED.sub("", text)
+    return text.rstrip(), source
+
+
+def find_bar(text: str) -> Bar | None:
+    """The first progress bar in a frame, or None."""
+    if "%|" not in text:
+        return None
+    match = _BAR.search(text)
+    if not match:
+        return None
+    rest = f"{text[: match.start()].strip()} {text[match.end() :]}".strip()
+    return Bar(
+        (match["what"] or "").strip(), _count(match["done"]), _count(match["total"]), match["postfix"] or "", rest
+    )
+
+
+def _count(digits: str | None) -> int | None:
+    return int(digits) if digits and digits.isdigit() and len(digits) < 16 else None
+
+
+class Frames:
+    """Cuts bytes into frames; UTF-8, UTF-16 with a byte order mark, anything else with replacement characters."""
+
+    def __init__(self) -> None:
+        self._wide: codecs.IncrementalDecoder | None = None
+        self._started = False
+        self._rest = b""
+        self._line = 1
+        self._fresh = True
+        self._source = ""
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames whose end is in what was fed so far."""
+        data = self._narrow(data)
+        if not data:
+            return []
+        pieces = (self._rest + data).split(b"\n")
+        self._rest = pieces.pop()
+        frames: list[Frame] = []
+        for piece in pieces:
+            self._physical(piece, frames)
+            self._line += 1
+            self._fresh = True
+            self._source = ""
+        self._returns(frames)
+        return frames
+
+    def close(self) -> list[Frame]:
+        """What was left without an end."""
+        frames = self._start_short()
+        if self._rest.strip():
+            frames.append(self._frame(self._rest, whole=False))
+        self._rest = b""
+        return frames
+
+    def _start_short(self) -> list[Frame]:
+        """A source of fewer bytes than a byte order mark has."""
+        if self._started:
+            return []
+        self._started, short, self._rest = True, self._rest, b""
+        return self.feed(short)
+
+    def _narrow(self, data: bytes) -> bytes:
+        """UTF-8 bytes for what was fed; the byte order mark decides, so the first three bytes are waited for."""
+        if not self._started:
+            data = self._rest + data
+            self._rest = b""
+            if len(data) < len(codecs.BOM_UTF8):
+                self._rest = data
+                return b""
+            self._started = True
+            if data.startswith(_BOM16):
+                self._wide = codecs.getincrementaldecoder("utf-16")("replace")
+            elif data.startswith(codecs.BOM_UTF8):
+                data = data[len(codecs.BOM_UTF8) :]
+        return self._wide.decode(data).encode("utf-8", "replace") if self._wide else data
+
+    def _physical(self, piece: bytes, frames: list[Frame]) -> None:
+        for part in piece.split(b"\r"):
+            for start in range(0, len(part), MAX_FRAME):
+                self._add(part[start : start + MAX_FRAME], frames)
+            self._fresh = False
+
+    def _returns(self, frames: list[Frame]) -> None:
+        """Report frames of an unfinished line: a file of nothing but carriage returns must not pile up."""
+        while (cut := self._rest.find(b"\r")) >= 0 or len(self._rest) > MAX_FRAME:
+            cut = MAX_FRAME if cut < 0 or cut > MAX_FRAME else cut
+            self._add(self._rest[:cut], frames)
+            self._fresh = False
+            self._rest = self._rest[cut + (self._rest[cut : cut + 1] == b"\r") :]
+
+    def _add(self, raw: bytes, frames: list[Frame]) -> None:
+        if raw and not raw.isspace():
+            frames.append(self._frame(raw))
+
+    def _frame(self, raw: bytes, *, whole: bool = True) -> Frame:
+        text, source = clean(raw.decode("utf-8", "replace").replace("\0", ""))
+        prefixed, fresh = bool(source), self._fresh
+        self._source = source or self._source
+        self._fresh = False
+        return Frame(text, self._line, self._source, fresh, prefixed, whole)
