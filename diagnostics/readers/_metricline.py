@@ -1,0 +1,150 @@
+"""verl's metric line, `step:12 - actor/pg_loss:-0.004`: found anywhere in a frame, joined where it was wrapped."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from klinic.diagnostics.readers._text import Frame
+from klinic.diagnostics.readers._values import decimals, leading_number, number
+
+MAX_PARTS = 4000
+_STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
+# What the next physical line of a wrapped metric line may look like.
+_ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
+_REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
+_SUPERVISED = re.compile(
+    r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
+)
+
+
+def start_of(text: str) -> tuple[int, str, bool] | None:
+    """(step, what follows, whether it starts the text) of a metric line in `text`, or None."""
+    if "step:" not in text:
+        return None
+    for match in _STEP.finditer(text):
+        body = text[match.end() :]
+        first = body.removeprefix(" - ").partition(" - ")[0]
+        alone = not body.strip(" -") and not text[: match.start()].strip()
+        if alone or (":" in first and _value(first) is not None and ("/" in body or match.start() == 0)):
+            return int(match[1]), body, match.start() == 0
+    return None
+
+
+def _value(item: str) -> float | None:
+    raw = item.rpartition(":")[2]
+    found = number(raw)
+    return found if found is not None else _split(item)[1]
+
+
+def _split(item: str) -> tuple[str, float | None]:
+    """(key, value) of one item; the value is None where it is missing or no number."""
+    key, colon, raw = item.rpartition(":")
+    value = number(raw) if colon else None
+    if value is not None or not colon:
+        return (key or item).strip(), value
+    for match in re.finditer(":", item):
+        value = number(item[match.end() :])
+        value = leading_number(item[match.end() :].lstrip()) if value is None else value
+        if value is not None:
+            return item[: match.start()].strip(), value
+    return key.strip(), None
+
+
+@dataclass
+class Parsed:
+    """Keys in order with their values and raw spelling; `cut`: an item at the end that has no value."""
+
+    step: int
+    line: int
+    items: list[tuple[str, float, str]] = field(default_factory=list)
+    cut: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys as written, repeats included."""
+        return [key for key, _, _ in self.items]
+
+    def supervised(self) -> bool:
+        """Whether these are the numbers of supervised fine-tuning and nothing else."""
+        return bool(self.items) and all(_SUPERVISED.match(key) for key in self.keys)
+
+    def fixed_decimals(self) -> int | None:
+        """Digits after the point where every value was printed with the same number of them, and padded.
+
+        Only padding (`0.250`, `1.000`) proves it: `repr` never writes a trailing zero but in `x.0`.
+        """
+        counts = {decimals(raw) for _, value, raw in self.items if value == value}
+        if len(counts) != 1:
+            return None
+        (count,) = counts
+        padded = any(raw.endswith("0") for _, _, raw in self.items)
+        return count if count is not None and count >= 2 and padded else None
+
+    def matches(self, count: int) -> bool:
+        """Whether no value contradicts that the source prints `count` decimals."""
+        return all(decimals(raw) == count for _, value, raw in self.items if value == value)
+
+
+class MetricLine:
+    """One metric line while its parts arrive."""
+
+    def __init__(self, step: int, body: str, frame: Frame) -> None:
+        self.step, self.line = step, frame.line
+        self._source = frame.source
+        self._body = body
+        self._widths = [len(frame.text)]
+        self._parts = 1
+        self.whole = frame.whole
+
+    def join(self, frame: Frame) -> bool:
+        """Take the frame as a further part of this line if it is one."""
+        text = frame.text
+        if not text.strip() or self._parts > MAX_PARTS or not frame.fresh or "%|" in text:
+            return False
+        if _ITEM.match(text) and frame.source in (self._source, ""):
+            pass
+        elif frame.prefixed or not self._fits(text):
+            return False
+        self._body += self._glue(text)
+        self._widths.append(len(text))
+        self._parts += 1
+        self.whole = frame.whole
+        return True
+
+    def _glue(self, text: str) -> str:
+        """A blank that a terminal dropped at the break is put back around the dash between items."""
+        if self._body.endswith(" -") and text[:1] != " ":
+            return f" {text}"
+        if _ITEM.match(text) and not text.startswith(" "):
+            return f" {text}"
+        return text
+
+    def _fits(self, text: str) -> bool:
+        """A line that starts inside a key or a value: joined to the last item it must make a number."""
+        if not _REST.match(text):
+            return False
+        last = self._body.rpartition(" - ")[2]
+        head = text.partition(" - ")[0]
+        joined = last + (" " + head if self._body.endswith(" -") else head)
+        key, value = _split(joined.removeprefix("- "))
+        if self._body.endswith(" -"):
+            key, value = _split(head)
+        if value is None or not key:
+            return False
+        complete = _split(last)[1] is not None and not self._body.endswith(" -")
+        as_wide = len(self._widths) > 1 and self._widths[-1] == self._widths[0]
+        return " - " in text or not complete or as_wide
+
+    def parsed(self) -> Parsed:
+        """The items; those without a number are left out, the last of them is named in `cut`."""
+        result = Parsed(self.step, self.line)
+        for item in re.split(r"\s+-\s+", " " + self._body.strip()):
+            item = item.strip().removeprefix("- ").removesuffix(" -")
+            key, value = _split(item) if item else ("", None)
+            if value is None:
+                result.cut = item
+            elif key and len(key) <= 300:
+                result.items.append((key, value, item.rpartition(":")[2]))
+                result.cut = ""
+        return result

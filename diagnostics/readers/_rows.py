@@ -1,0 +1,55 @@
+"""What the readers of rows without verl's metric line share: frames, lines of text, config, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._configscan import ConfigScan
+from klinic.diagnostics.readers._text import Frame, Frames, find_bar
+from klinic.diagnostics.run.events import Event, Line, ManifestRead
+
+
+class RowSession:
+    """Frames in, events out. A format overrides `rows`: the events of a frame, None where it holds no metrics."""
+
+    def __init__(self) -> None:
+        self._frames = Frames()
+        self._config = ConfigScan()
+        self._total = 0
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take the next bytes."""
+        return self._all(self._frames.feed(data))
+
+    def close(self) -> list[Event]:
+        """The source has ended."""
+        events = self._all(self._frames.close())
+        events.extend(self.ended())
+        self._config.close()
+        return [*events, *self._config.drain()]
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """Events of one frame, or None where it is none of this format's."""
+        raise NotImplementedError
+
+    def ended(self) -> Iterable[Event]:
+        """What was held back."""
+        return ()
+
+    def _all(self, frames: list[Frame]) -> list[Event]:
+        events: list[Event] = []
+        for frame in frames:
+            found = self.rows(frame)
+            events.extend(self._other(frame) if found is None else found)
+        return events
+
+    def _other(self, frame: Frame) -> list[Event]:
+        if self._config.take(frame):
+            return []
+        bar = find_bar(frame.text)
+        text = bar.rest if bar else frame.text
+        events: list[Event] = [*self._config.drain()]
+        if bar and bar.total and bar.what in ("", "train", "Training Progress") and bar.total != self._total:
+            self._total = bar.total
+            events.append(ManifestRead({"total_steps": bar.total}))
+        return [*events, Line(text, frame.line, frame.source)] if text.strip() else events

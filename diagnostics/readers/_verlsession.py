@@ -1,0 +1,228 @@
+"""The session behind the text readers that know verl's metric lines."""
+
+from __future__ import annotations
+
+import re
+
+from klinic.diagnostics.readers._configscan import ConfigScan
+from klinic.diagnostics.readers._metricline import MetricLine, Parsed, start_of
+from klinic.diagnostics.readers._text import Bar, Frame, Frames, find_bar
+from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
+from klinic.diagnostics.run.events import Event, Happened, Line, ManifestRead, Meta, Note, Row
+
+_RESUMED = re.compile(r"(?:[Ss]etting global step to|Resuming from .*global_step_)\s*(\d+)")
+_SAVED = re.compile(r"(?:[Ss]aving checkpoint to:? |local_global_step_folder: )\S*global_step_(\d+)")
+_VERSION = re.compile(r"\bverl(?:==|[ _-]?version[:=]? ?|/)v?(\d+\.\d+\.\d+\w*)")
+_TOTAL = re.compile(r"Total training steps: (\d{1,12})")
+_PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
+SUPERVISED = "supervised fine-tuning (train/loss only)"
+
+
+class VerlSession:
+    """Frames in, events out; a metric line is reported when the next line shows that it is complete."""
+
+    def __init__(self, framework: str) -> None:
+        self._framework = framework
+        self._frames = Frames()
+        self._config = ConfigScan()
+        self._validation = ValidationScan()
+        self._open: MetricLine | None = None
+        self._events: list[Event] = []
+        self._decimals: int | None = None
+        self._before: list[str] = []
+        self._told = ""
+        self._version = ""
+        self._total = 0
+        self._step: int | None = None
+        self._step_keys: set[str] = set()
+        self._initial: ValidationText | None = None
+        self._rl_rows = 0
+        self._supervised = 0
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take the next bytes."""
+        for frame in self._frames.feed(data):
+            self._take(frame)
+        return self._drain()
+
+    def close(self) -> list[Event]:
+        """The source has ended."""
+        for frame in self._frames.close():
+            self._take(frame)
+        self._finish_metrics()
+        self._config.close()
+        self._read_config()
+        self._close_validation()
+        if self._supervised and not self._rl_rows:
+            self._events.append(Meta(framework=self._framework, not_rl=SUPERVISED))
+        elif self._supervised:
+            self._events.append(Note(f"{self._supervised} lines of supervised fine-tuning (train/loss) are left out"))
+        elif self._framework and not self._told:
+            self._events.append(Meta(framework=self._framework))
+        return self._drain()
+
+    def _drain(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def _take(self, frame: Frame) -> None:
+        start = start_of(frame.text)
+        if start:
+            self._finish_metrics()
+            self._open = MetricLine(start[0], start[1], frame)
+            self._progress(find_bar(frame.text))
+            return
+        if self._open:
+            if self._open.join(frame):
+                return
+            if frame.text:
+                self._finish_metrics()
+        self._other(frame)
+
+    def _other(self, frame: Frame) -> None:
+        """A frame without metrics: config, validation dict, progress bar or a line of text."""
+        if self._config.take(frame):
+            return
+        self._read_config()
+        if self._validation.take(frame):
+            self._read_validation()
+            return
+        bar = find_bar(frame.text)
+        self._progress(bar)
+        text = bar.rest if bar else frame.text
+        if text.strip():
+            self._events.append(Line(text, frame.line, frame.source))
+            self._note_words(text)
+
+    def _read_config(self) -> None:
+        found = self._config.drain()
+        if found:
+            self._tell_meta(Parsed(0, 0))
+            self._events.extend(found)
+
+    def _progress(self, bar: Bar | None) -> None:
+        if bar and bar.total and bar.what.endswith("Training Progress"):
+            self._tell_total(bar.total)
+
+    def _tell_total(self, total: int) -> None:
+        if total != self._total:
+            self._total = total
+            self._events.append(ManifestRead({"total_steps": total}))
+
+    def _note_words(self, text: str) -> None:
+        """Events that verl announces in words."""
+        if "lobal" in text and (match := _RESUMED.search(text)):
+            self._events.append(Happened("resumed", step=int(match[1])))
+        elif "lobal" in text and (match := _SAVED.search(text)):
+            self._events.append(Happened("checkpoint", step=int(match[1])))
+        elif "verl" in text and (match := _VERSION.search(text)):
+            self._version = match[1]
+            self._told = ""
+        elif "Total training" in text and (match := _TOTAL.search(text)):
+            self._tell_total(int(match[1]))
+
+    def _finish_metrics(self) -> None:
+        """The open metric line is complete: report its row."""
+        if self._open is None:
+            return
+        line, self._open = self._open, None
+        parsed = line.parsed()
+        if not parsed.items:
+            return
+        if parsed.supervised():
+            self._supervised += 1
+            return
+        self._drop_cut_value(parsed, whole=line.whole)
+        if parsed.cut:
+            self._events.append(Note(f"line {parsed.line}: cut off at {parsed.cut[:80]!r}"))
+        self._report(parsed)
+
+    def _drop_cut_value(self, parsed: Parsed, *, whole: bool) -> None:
+        """The last value of a line that was cut may lack digits; it is left out where the log proves it."""
+        key, _, raw = parsed.items[-1]
+        known = self._before[: len(parsed.items)] == parsed.keys and len(self._before) > len(parsed.items)
+        fixed = Parsed(0, 0, parsed.items[:-1]).fixed_decimals()
+        shorter = fixed is not None and _PLAIN.fullmatch(raw.strip()) and len(raw.strip().partition(".")[2]) < fixed
+        if shorter or (known and not whole):
+            parsed.items.pop()
+            parsed.cut = f"{key}:{raw}"
+
+    def _report(self, parsed: Parsed) -> None:
+        values = self._named(parsed)
+        self._tell_meta(parsed)
+        self._decimals = parsed.fixed_decimals() or self._decimals
+        fixed = self._decimals if self._decimals and parsed.matches(self._decimals) else None
+        self._settle_initial(parsed.step, values)
+        if parsed.step != self._step:
+            self._step, self._step_keys = parsed.step, set()
+        self._step_keys.update(values)
+        self._rl_rows += 1
+        digits = dict.fromkeys(values, fixed) if fixed else {}
+        self._events.append(Row(values, parsed.step, decimals=digits, line=parsed.line))
+
+    def _named(self, parsed: Parsed) -> dict[str, float]:
+        """Values by key; a key that stands twice takes the name that the line before had in that place.
+
+        verl 0.1 printed the coefficient of the KL penalty under the name of the penalty.
+        """
+        values: dict[str, float] = {}
+        keys = parsed.keys
+        for place, (key, value, _) in enumerate(parsed.items):
+            if key in values:
+                known = self._before[place] if len(self._before) == len(keys) else key
+                self._events.append(Note(f"line {parsed.line}: {key} stands twice; the second one is read as {known}"))
+                if known in values or known in keys:
+                    continue
+                key = known
+            values[key] = value
+        self._before = list(values) if len(values) >= len(self._before) // 2 else self._before
+        return values
+
+    def _tell_meta(self, parsed: Parsed) -> None:
+        version = self._version or self._guess(parsed)
+        if not self._told or (version and version != self._told):
+            self._told = version or "?"
+            self._events.append(Meta(framework=self._writer(parsed), version=version))
+
+    def _writer(self, parsed: Parsed) -> str:
+        """Forks of verl write its metric lines and keys of their own."""
+        if any(key.startswith("perf/delta_time/") for key in parsed.keys):
+            return "siirl"
+        return self._framework or ("verl" if parsed.items else "")
+
+    def _guess(self, parsed: Parsed) -> str:
+        """A range of releases from how they wrote their metrics."""
+        keys = parsed.keys
+        if any(key.startswith("timing/") or "(1e-" in key for key in keys):
+            return "0.1"
+        if self._decimals or parsed.fixed_decimals():
+            return "0.2 to 0.4"
+        if "siirl" in self._writer(parsed):
+            return ""
+        return "0.5 or later" if keys and self._told in ("", "?", "0.5 or later") else ""
+
+    def _read_validation(self) -> None:
+        found = self._validation.drain()
+        if found is None or any(key.removeprefix("val/") == "loss" for key in found.values):
+            return
+        if found.final:
+            self._report_final(found)
+        else:
+            self._initial = found
+
+    def _settle_initial(self, step: int, values: dict[str, float]) -> None:
+        """verl 0.1 printed the first validation as a dict only; later ones log the same values as a line."""
+        found, self._initial = self._initial, None
+        if found and not set(found.values) & set(values):
+            self._events.append(Row(found.values, step, line=found.line))
+
+    def _report_final(self, found: ValidationText) -> None:
+        if self._step is not None and not set(found.values) & self._step_keys:
+            self._step_keys.update(found.values)
+            self._events.append(Row(found.values, self._step, line=found.line))
+        self._events.append(Happened("finished", step=self._step))
+
+    def _close_validation(self) -> None:
+        if self._validation.close():
+            self._read_validation()
+        self._settle_initial(0, {})

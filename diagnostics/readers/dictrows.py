@@ -1,0 +1,159 @@
+"""Dict rows of Hugging Face's Trainer: TRL, ms-swift, Unsloth and what is built on them.
+
+`{'loss': 0.0, 'grad_norm': nan, 'reward': '0.5', ...}` on one line or wrapped, bare or glued to a progress bar;
+transformers 5 writes every value as a string. There is no step but in ms-swift's `global_step/max_steps`: rows are
+counted, anew after the summary (`train_runtime`) that ends a training.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame, Frames, find_bar
+from klinic.diagnostics.readers._values import decimals, number
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.run.events import Event, Happened, Line, ManifestRead, Meta, Note, Row
+
+MAX_PARTS = 200
+LOSS_DIGITS = 4
+_START = re.compile(r"\{'(?:loss|eps|reward|train_runtime|eval_\w+|objective/\w+|num_tokens|grad_norm)': ")
+_PAIR = re.compile(
+    r"'((?:[^'\\{}]|\\.)+)':\s*('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^,{}\[\]'\"()]*(?:\([^()]*\))?)(?=\s*[,}])"
+)
+_PROGRESS = re.compile(r"(\d{1,12})/(\d{1,12})")
+_RL = re.compile(r"reward|^kl$|objective/|policy|advantage|clip_ratio|completion|^logps/|rollout|num_turns|sampling/")
+_SUMMARY = ("train_runtime", "train_samples_per_second", "train_steps_per_second", "train_loss")
+_TRL = re.compile(r"\btrl[/ ](?:version )?v?(\d+\.\d+\.\d+)|TRL (?:version )?v?(\d+\.\d+\.\d+)")
+_SUPERVISED = "supervised fine-tuning (loss only)"
+# Progress figures of the Trainer, not metrics.
+_TEXTS = {"percentage", "elapsed_time", "remaining_time", "global_step/max_steps"}
+
+
+def row_text(text: str) -> tuple[str, str, str] | None:
+    """(before, dict text, after) of a row that starts in `text`; the dict text has no end where it is wrapped."""
+    match = _START.search(text) if "{'" in text else None
+    if not match:
+        return None
+    end = text.find("}", match.start())
+    end = len(text) if end < 0 else end + 1
+    return text[: match.start()], text[match.start() : end], text[end:]
+
+
+class DictRowSession(RowSession):
+    """Holds an unfinished row until its brace closes or a line shows that it never will."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: list[str] = []
+        self._line = 0
+        self._meta = ""
+        self._rows = 0
+        self._step = 0
+        self._rl = False
+        self._rounded = True
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A row, a part of one, or None."""
+        events: list[Event] = []
+        if self._open:
+            if self._continues(frame.text):
+                return self._row() if frame.text.rstrip().endswith("}") else ()
+            events.extend(self._row())
+        found = row_text(frame.text)
+        if not found:
+            return [*events, *self._other(frame)] if events else None
+        events.extend(self._around(found[0], frame))
+        self._open, self._line = [found[1]], frame.line
+        if found[1].endswith("}"):
+            events.extend(self._row())
+            after = Frame(found[2], frame.line, frame.source, fresh=False, whole=frame.whole)
+            events.extend((self.rows(after) or self._around(found[2], frame)) if found[2].strip() else ())
+        return events
+
+    def _continues(self, text: str) -> bool:
+        """A further part of a wrapped row: no new row, no bar, and still a list of pairs."""
+        if len(self._open) > MAX_PARTS or "%|" in text or _START.search(text):
+            return False
+        if not re.fullmatch(r"[^{}]*\}?\s*", text) or not re.search(r"[':,}\d]", text):
+            return False
+        self._open.append(text)
+        return True
+
+    def _around(self, text: str, frame: Frame) -> Iterable[Event]:
+        bar = find_bar(text)
+        if bar and bar.total and not bar.what and bar.total != self._total:
+            self._total = bar.total
+            yield ManifestRead({"total_steps": bar.total})
+        rest = (bar.rest if bar else text).strip()
+        if rest:
+            yield Line(rest, frame.line, frame.source)
+
+    def _row(self) -> list[Event]:
+        text, self._open = "".join(self._open), []
+        raw = {key: value.strip().strip("'\"") for key, value in _PAIR.findall(text)}
+        events: list[Event] = []
+        if not text.endswith("}"):
+            events.append(Note(f"line {self._line}: cut off inside a row"))
+        if _SUMMARY[0] in raw:
+            self._step = 0
+            return [*events, Happened("finished", data={key: number(raw[key]) for key in _SUMMARY if key in raw})]
+        values = {key: value for key, text in raw.items() if key not in _TEXTS and (value := number(text)) is not None}
+        if not values:
+            return events
+        return [*events, *self._tell(raw), self._as_row(raw, values, text)]
+
+    def _as_row(self, raw: dict[str, str], values: dict[str, float], text: str) -> Row:
+        self._rows += 1
+        self._rl = self._rl or any(_RL.search(key) for key in values)
+        progress = _PROGRESS.fullmatch(raw.get("global_step/max_steps", ""))
+        written = float(progress[1]) if progress else values.get("step", values.get("global_step", math.nan))
+        self._step = int(written) if abs(written) < 1e12 else self._step + 1
+        return Row(values, self._step, decimals=self._digits(raw, text), line=self._line)
+
+    def _digits(self, raw: dict[str, str], text: str) -> dict[str, int]:
+        """The Trainer rounds `loss` to four decimals, so `0.0` means below 0.00005; transformers 5 does not."""
+        digits = decimals(raw.get("loss", "")) or 0
+        self._rounded = self._rounded and 0 < digits <= LOSS_DIGITS and "'loss': '" not in text
+        return {"loss": LOSS_DIGITS} if self._rounded else {}
+
+    def _tell(self, raw: dict[str, str]) -> Iterable[Event]:
+        framework = "ms-swift" if "global_step/max_steps" in raw or "memory(GiB)" in raw else "trl"
+        if framework != self._meta:
+            self._meta = framework
+            yield Meta(framework=framework)
+        progress = _PROGRESS.fullmatch(raw.get("global_step/max_steps", ""))
+        if progress and int(progress[2]) != self._total:
+            self._total = int(progress[2])
+            yield ManifestRead({"total_steps": self._total})
+
+    def ended(self) -> Iterable[Event]:
+        """An unfinished row, and the verdict on what kind of training this was."""
+        if self._open:
+            yield from self._row()
+        if self._rows and not self._rl:
+            yield Meta(not_rl=_SUPERVISED)
+
+
+class DictRowReader:
+    """See the module."""
+
+    name = "trl"
+    summary = "dict rows of TRL, ms-swift and Unsloth, bare or glued to a progress bar, also with values as strings"
+
+    def sniff(self, head: Head) -> float:
+        """Certain with one row of the Trainer's."""
+        if b"{'" not in head.data:
+            return 0.0
+        frames = Frames()
+        rows = (row_text(frame.text) for frame in [*frames.feed(head.data), *frames.close()])
+        return 0.9 if any(row and len(_PAIR.findall(row[1] + "}")) >= 3 for row in rows) else 0.0
+
+    def open(self, head: Head) -> Session:
+        """Start reading."""
+        return DictRowSession()
+
+
+READER = DictRowReader()
