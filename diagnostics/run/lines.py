@@ -10,59 +10,145 @@ from klinic.diagnostics.run.events import Line
 MAX_KEPT = 4000
 TAIL = 60
 MAX_WIDTH = 4000
+MAX_TRACEBACK = 400
+MAX_IN_TRACEBACKS = 1500
+MAX_WORDINGS = 1500
+AFTER = 4
 
 # Generic words of trouble; an incident card whose text none of them meets is caught by its own case.
-TROUBLE = re.compile(
-    r"error|exception|traceback|assert|fail|fatal|abort|kill|timeout|timed out|out of memory|oom|"
-    r"could not|cannot|not in struct|no space|full|signal|segfault|not finite|\bnan\b|mismatch|missing|"
-    r"not found|not implemented|deprecat|ignored|unrecogni[sz]ed|resum|divisible|must be|should be",
-    re.IGNORECASE,
+WORDS = (
+    "error",
+    "exception",
+    "traceback",
+    "assert",
+    "fail",
+    "fatal",
+    "abort",
+    "kill",
+    "timeout",
+    "timed out",
+    "out of memory",
+    "oom",
+    "could not",
+    "couldn't",
+    "cannot",
+    "not in struct",
+    "no space",
+    "full",
+    "signal",
+    "segfault",
+    "not finite",
+    "nan",
+    "mismatch",
+    "missing",
+    "not found",
+    "not implemented",
+    "deprecat",
+    "ignored",
+    "unrecogni",
+    "resum",
+    "divisible",
+    "must be",
+    "should be",
+    "exceed",
+    "smaller than",
+    "larger than",
+    "greater than",
+    "unexpected",
+    "invalid",
+    "not supported",
+    "died",
+    "lost",
+    "unhealthy",
+    "hang",
+    "too many",
+    "disabled",
+    "no such",
+    "denied",
+    "refused",
+    "unreachable",
+    "overflow",
+    "underflow",
 )
+_NAN = re.compile(r"\bnan\b")
 _DIGITS = re.compile(r"\d+")
+_HEAD = "Traceback (most recent call last)"
+_FRAME = '  File "'
+# Python's own exceptions end a traceback unindented; Ray chains the cause below its own class.
+_CHAIN = re.compile(r"The above exception was|During handling of the above|\S*RayTaskError|\S*ActorDiedError")
+
+
+def troubled(text: str) -> bool:
+    """Whether a line speaks of trouble; cheap, for it sees every line of a log."""
+    low = text.lower()
+    return any(word in low and (word != "nan" or _NAN.search(low) is not None) for word in WORDS)
 
 
 class LinesOfNote:
-    """Lines that match `TROUBLE` (each wording once per number pattern, the first and the latest), and the tail.
+    """Lines that speak of trouble (each wording twice and its latest), whole tracebacks, and the tail.
 
-    A traceback is kept whole: from its "Traceback" line to its unindented last line.
+    Tracebacks are followed per process, so lines of another process between theirs do not break them; the first
+    ones and the latest are kept. What follows an unindented error (`full_key: ...` below a Hydra error) is kept
+    with it.
     """
 
     def __init__(self) -> None:
+        self._count = 0
         self._kept: dict[int, Line] = {}
+        self._latest: dict[str, tuple[int, Line]] = {}
         self._seen: dict[str, int] = {}
-        self._tail: deque[Line] = deque(maxlen=TAIL)
-        self._in_traceback = 0
+        self._tail: deque[tuple[int, Line]] = deque(maxlen=TAIL)
+        self._first: dict[int, Line] = {}
+        self._recent: deque[tuple[int, Line]] = deque(maxlen=MAX_IN_TRACEBACKS // 2)
+        self._left: dict[str, int] = {}
+        self._after: dict[str, int] = {}
 
     def add(self, line: Line) -> None:
         """Look at one line."""
-        text = line.text
-        if len(text) > MAX_WIDTH:
-            line = Line(text[:MAX_WIDTH], line.line)
-        self._tail.append(line)
-        if "Traceback (most recent call last)" in text:
-            self._in_traceback = 400
-        if self._in_traceback:
-            self._in_traceback = 0 if self._ends_traceback(text) else self._in_traceback - 1
+        self._count += 1
+        if len(line.text) > MAX_WIDTH:
+            line = Line(line.text[:MAX_WIDTH], line.line, line.source)
+        self._tail.append((self._count, line))
+        if self._in_traceback(line):
+            self._recent.append((self._count, line))
+            if len(self._first) < MAX_IN_TRACEBACKS:
+                self._first[self._count] = line
+        elif troubled(line.text):
+            self._keep_some(line)
+        elif self._after.get(line.source):
+            self._after[line.source] -= 1
             self._keep(line)
-        elif TROUBLE.search(text):
-            self._keep_once(line)
 
-    @staticmethod
-    def _ends_traceback(text: str) -> bool:
-        return bool(text.strip()) and not text.startswith((" ", "\t", "Traceback"))
+    def _in_traceback(self, line: Line) -> bool:
+        text, source = line.text, line.source
+        if _HEAD in text or text.startswith(_FRAME) or _CHAIN.match(text):
+            self._left[source] = MAX_TRACEBACK
+            return True
+        left = self._left.get(source, 0)
+        if not left:
+            return False
+        ends = bool(text.strip()) and not text.startswith((" ", "\t"))
+        self._left[source] = 0 if ends else left - 1
+        if ends:
+            self._after[source] = AFTER
+        return True
 
-    def _keep_once(self, line: Line) -> None:
+    def _keep_some(self, line: Line) -> None:
         pattern = _DIGITS.sub("#", line.text[:300])
         times = self._seen.get(pattern, 0)
-        self._seen[pattern] = times + 1
-        if times < 3:
+        if times or len(self._seen) < MAX_WORDINGS:
+            self._seen[pattern] = times + 1
+        if times < 2:
             self._keep(line)
+            self._after[line.source] = AFTER
+        else:
+            self._latest[pattern] = (self._count, line)
 
     def _keep(self, line: Line) -> None:
         if len(self._kept) < MAX_KEPT:
-            self._kept[line.line] = line
+            self._kept[self._count] = line
 
     def kept(self) -> tuple[Line, ...]:
-        """The lines kept so far, in order of their numbers."""
-        both = self._kept | {line.line: line for line in self._tail}
+        """The lines kept so far, in order of reading."""
+        both = self._first | self._kept | dict(self._latest.values()) | dict(self._recent) | dict(self._tail)
         return tuple(both[number] for number in sorted(both))
