@@ -50,7 +50,7 @@ def _wandb(place: Path, shown: str) -> Plan:
         (log for log in (place.parent / "files/output.log", place.parent / "output.log") if log.is_file()), None
     )
     extra = (Part(text, rank=1, rows=False),) if text else ()
-    return Plan(shown, (*beside(place.parent), Part(place, main=True), *extra))
+    return Plan(shown, (*beside(place.parent), Part(place, main=True, text=not extra), *extra))
 
 
 def _event_files(files: list[Path], shown: str) -> Plan:

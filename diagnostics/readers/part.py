@@ -21,9 +21,9 @@ class Part:
     """One source of a run.
 
     path: None for stdin. rank: config of a higher rank wins. opens: makes the session; None chooses by content.
-    main: the part that gives the run its format; it must be there. rows: whether its rows count (text beside
-    a metrics file repeats them). ahead: read before other parts' newer rows. whole: a small file that is
-    rewritten, read anew when it changes. in_turn: its rows follow those of the part before.
+    main: the part that gives the run its format; it must be there. rows, text: whether its rows and its text
+    count, or another part has the same ones. ahead: read before other parts' newer rows. whole: a small file
+    that is rewritten, read anew when it changes. in_turn: its rows follow those of the part before.
     """
 
     path: Path | None
@@ -31,6 +31,7 @@ class Part:
     opens: Callable[[], Session] | None = None
     main: bool = False
     rows: bool = True
+    text: bool = True
     ahead: bool = False
     whole: bool = False
     in_turn: bool = False
@@ -156,7 +157,8 @@ class PartReading:
         self._last_line = max(self._last_line, line.line)
         row = _json_row(line) if line.text.lstrip().startswith('{"') else None
         if row is None:
-            yield line
+            if self.part.text:
+                yield line
         elif self.part.rows:
             yield Note(f"JSON lines with metrics stand in the text (first at line {line.line}); read as rows")
             yield row

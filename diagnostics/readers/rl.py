@@ -12,7 +12,7 @@ RL = re.compile(
 )
 _VERL = re.compile(r"^(actor|critic|response_length|timing_s|perf|val-core|val-aux)/|^training/global_step$")
 _SWIFT = re.compile(r"^(global_step/max_steps|memory\(GiB\)|train_speed\(iter/s\))$")
-_TRL = re.compile(r"^(rewards/|completions?/|objective/|completion_length$|frac_reward_zero_std$|reward_std$)")
+_TRL = re.compile(r"^(rewards/|completions?/|objective/|completion_length$|frac_reward_zero_std$)")
 
 
 def framework_of(names: Iterable[str]) -> str:

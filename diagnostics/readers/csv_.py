@@ -1,0 +1,175 @@
+"""CSV tables: plain ones, verl's with `_` for `/`, exports of the W&B UI with a column a run and key."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.jsonl import STEP_KEYS, TIME_KEYS
+from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.run.events import Event, InRun, Meta, Note, Row
+
+STEPS = (*STEP_KEYS, "training_global_step", "train_global_step", "global_steps", "iteration", "epoch_step")
+DELIMITERS = ",;\t"
+_EXTREME = re.compile(r"__(MIN|MAX)$")
+_VERL = re.compile(r"^(actor|critic|response_length|timing_s|perf|val_core|val_aux)_")
+_WORDS = {"true": 1.0, "false": 0.0}
+
+
+def cell(text: str) -> float | None:
+    """A cell's number; None where it is empty; ValueError where it is a word."""
+    text = text.strip()
+    if not text:
+        return None
+    word = _WORDS.get(text.lower())
+    return float(text.replace("_", "x")) if word is None else word
+
+
+class Table:
+    """One CSV being read. A quoted cell may hold line ends; such a line waits for its end."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._lines = LineSplitter()
+        self._line = 0
+        self._pending = ""
+        self._header: list[str] | None = None
+        self._step: int | None = None
+        self._time: int | None = None
+        self._runs: dict[str, list[tuple[int, str]]] = {}
+        self._words = 0
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Report the rows of the lines that `data` completes."""
+        for line in self._lines.feed(data):
+            yield from self._take(line)
+
+    def close(self) -> Iterator[Event]:
+        """Report the last row, where it has as many cells as the header, and what was left out."""
+        rest = self._lines.rest()
+        if rest.strip(b"\r\n \0") or self._pending:
+            yield from self._take(rest, last=True)
+        if self._words:
+            yield Note(f"{self._words} cells that hold no number were left out")
+        names = [name for columns in self._runs.values() for _, name in columns]
+        for run in self._runs if len(self._runs) > 1 else ():
+            yield InRun(run)
+            yield Meta(not_rl=why_not_rl(names))
+        if len(self._runs) == 1:
+            yield Meta(not_rl=why_not_rl(names))
+
+    def _take(self, line: bytes, last: bool = False) -> Iterator[Event]:
+        self._line += 1
+        text = self._pending + line.decode("utf-8-sig" if self._line == 1 else "utf-8", "replace")
+        if text.count('"') % 2 and not last and len(text) < 1_000_000:
+            self._pending = text + "\n"
+            return
+        self._pending = ""
+        cells = next(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=self._delimiter), [])
+        if self._header is None:
+            yield from self._start(cells)
+        elif any(cells):
+            yield from self._row(cells, last)
+
+    def _start(self, header: list[str]) -> Iterator[Event]:
+        self._header = header
+        names = [name.strip() for name in header]
+        lower = [name.lower() for name in names]
+        self._step = next((lower.index(key) for key in STEPS if key in lower), None)
+        self._time = next((lower.index(key) for key in TIME_KEYS if key in lower), None)
+        for index, name in enumerate(names):
+            if index in (self._step, self._time) or _EXTREME.search(name) or not name:
+                continue
+            run, _, key = name.rpartition(" - ")
+            self._runs.setdefault(run, []).append((index, key))
+        plain = [key for columns in self._runs.values() for _, key in columns]
+        framework = "verl" if any(map(_VERL.match, plain)) else framework_of(plain)
+        if framework:
+            for run in self._runs:
+                if len(self._runs) > 1:
+                    yield InRun(run)
+                yield Meta(framework=framework)
+
+    def _row(self, cells: list[str], last: bool) -> Iterator[Event]:
+        header = self._header or []
+        if len(cells) < len(header):
+            where = "the last line" if last else f"line {self._line}"
+            yield Note(f"{where} is cut short ({len(cells)} of {len(header)} cells) and was left out")
+            return
+        step, time = self._number(cells, self._step), self._number(cells, self._time)
+        for run, columns in self._runs.items():
+            values = {key: value for index, key in columns if (value := self._number(cells, index)) is not None}
+            if not values:
+                continue
+            if len(self._runs) > 1:
+                yield InRun(run)
+            yield Row(values, int(step) if step is not None and abs(step) < 2**62 else None, time, line=self._line)
+
+    def _number(self, cells: list[str], index: int | None) -> float | None:
+        if index is None:
+            return None
+        try:
+            return cell(cells[index])
+        except ValueError:
+            self._words += 1
+            return None
+
+
+class CsvReader:
+    """CSV tables with a header."""
+
+    name = "csv"
+    summary = "CSV: verl tables (also with _ for /), W&B UI exports (several runs too), any table of metrics"
+
+    def sniff(self, head: Head) -> float:
+        """How surely the first line is a header and those after it rows of numbers as wide as that."""
+        lines = head.data.decode("utf-8-sig", "replace").splitlines()[:20]
+        if not head.complete and len(lines) > 1:
+            lines = lines[:-1]
+        delimiter = _delimiter(lines)
+        if not delimiter:
+            return 0.0
+        header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines if line.strip()]
+        if not _is_header(header):
+            return 0.0
+        good = sum(_is_row(row, len(header)) for row in rows)
+        return 0.4 if not rows else (0.5 + 0.45 * good / len(rows) if good else 0.0)
+
+    def open(self, head: Head) -> Table:
+        """Start at the header."""
+        return Table(_delimiter(head.data.decode("utf-8-sig", "replace").splitlines()[:1]) or ",")
+
+
+def _delimiter(lines: list[str]) -> str:
+    if not lines or lines[0].lstrip().startswith(("{", "[")):
+        return ""
+    best = max(DELIMITERS, key=lines[0].count)
+    return best if best in lines[0] else ""
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Names, most of them different, short, and at least one of them a step or none a sentence."""
+    names = [name.strip() for name in cells]
+    if len(names) < 2 or len(set(names)) < len(names) * 0.8 or any(len(name) > 300 for name in names):
+        return False
+    words = [name for name in names if name]
+    return all(re.search(r"[A-Za-z]", name) and not re.search(r"[{}]|: ", name) for name in words) and bool(words)
+
+
+def _is_row(cells: list[str], width: int) -> bool:
+    if len(cells) != width:
+        return False
+    numbers = words = 0
+    for text in cells:
+        try:
+            numbers += cell(text) is not None
+        except ValueError:
+            words += 1
+    return numbers > words
+
+
+READER = CsvReader()

@@ -1,0 +1,201 @@
+"""TensorBoard event files (`events.out.tfevents.*`), read without TensorBoard."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from klinic.diagnostics.readers import _tfrecord as tfrecord
+from klinic.diagnostics.readers import protowire as wire
+from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.jsonl import parse
+from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.run.config import flatten
+from klinic.diagnostics.run.events import ConfigRead, Event, Meta, Note, Row
+
+# TensorProto: field -> struct letter of packed numbers; DataType -> struct letter of tensor_content.
+_PACKED = {5: "f", 6: "d"}
+_VARINTS = (7, 10, 11)
+_CONTENT = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 17: "H", 19: "e", 22: "I", 23: "Q"}
+_SCALARS = ("", "scalars")
+ARGUMENTS = "args/text_summary"  # transformers writes its training arguments under this tag
+
+
+def scalar_of_tensor(data: bytes) -> float | None:
+    """The number in a TensorProto of one element, or None where it holds none or several."""
+    kind, content, numbers = 0, b"", []
+    for field, value in wire.fields(data):
+        if field == 1:
+            kind = wire.as_int(value)
+        elif field == 4:
+            content = wire.as_bytes(value)
+        elif field in _PACKED:
+            numbers += wire.packed(wire.as_bytes(value), _PACKED[field])
+        elif field in _VARINTS:
+            numbers += wire.packed_varints(value)
+        elif field == 13:
+            numbers += [_half(number, kind) for number in wire.packed_varints(value)]
+    if not numbers and content:
+        numbers = _content(content, kind)
+    return float(numbers[0]) if len(numbers) == 1 else None
+
+
+def _content(content: bytes, kind: int) -> list[float]:
+    if kind == 14 and len(content) == 2:
+        return [_half(int.from_bytes(content, "little"), kind)]
+    form = _CONTENT.get(kind)
+    return wire.packed(content, form) if form and len(content) == struct.calcsize(form) else []
+
+
+def _half(bits: int, kind: int) -> float:
+    """A half (19) or a bfloat16 (14) from its bits."""
+    bits &= 0xFFFF
+    form, raw = ("<e", struct.pack("<H", bits)) if kind == 19 else ("<f", struct.pack("<I", bits << 16))
+    return float(struct.unpack(form, raw)[0])
+
+
+class EventFile:
+    """One event file being read. Scalars of a step stand in events of their own; a row is a stretch of one step."""
+
+    def __init__(self) -> None:
+        self._frames = tfrecord.Frames()
+        self._tags: dict[bytes, str] = {}
+        self._names: dict[str, None] = {}
+        self._step: int | None = None
+        self._time = 0.0
+        self._values: dict[str, float | None] = {}
+        self._records = 0
+        self._damaged = 0
+        self._framework = False
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Report the rows whose step is over."""
+        for record in self._frames.feed(data):
+            self._records += 1
+            # The layout that SummaryWriter.add_scalar writes: wall time, step, one tag with a float.
+            if len(record) > 16 and record[0] == 0x09 and record[9] == 0x10 and record[-5] == 0x15:
+                end = 10
+                while record[end] & 0x80 and end < len(record) - 6:
+                    end += 1
+                tag = self._tags.get(record[end + 1 : -4])
+                if tag is not None:
+                    step = record[10] if end == 10 else wire.signed(wire.varint(record, 10)[0])
+                    if step != self._step or tag in self._values:
+                        yield from self._flush()
+                        self._step, self._time = step, wire.as_double(record[1:9])
+                    self._values[tag] = wire.as_float(record[-4:])
+                    continue
+            yield from self._take(record)
+
+    def close(self) -> Iterator[Event]:
+        """Report the last row and what was damaged or cut."""
+        yield from self._flush()
+        frames = self._frames
+        if frames.skipped or self._damaged:
+            where = f" from byte {frames.first_skip}" if frames.skipped else ""
+            yield Note(f"damaged records{where} were left out ({frames.skipped} bytes, {self._damaged} records)")
+        if frames.rest():
+            yield Note(f"the last record is cut short ({frames.rest()} bytes) and was left out")
+        yield Meta(not_rl=why_not_rl(self._names))
+
+    def _flush(self) -> Iterator[Event]:
+        if not self._values:
+            return
+        values, self._values = self._values, {}
+        fresh = values.keys() - self._names.keys()
+        self._names.update(dict.fromkeys(fresh))
+        framework = "" if self._framework or not fresh else framework_of(fresh)
+        if framework:
+            self._framework = True
+            yield Meta(framework=framework)
+        yield Row(values, self._step, self._time, line=self._records)
+
+    def _take(self, record: bytes) -> Iterator[Event]:
+        try:
+            found = self._event(record)
+        except (ValueError, struct.error):
+            self._damaged += 1
+            return
+        time, step, summaries = found
+        for tag, value, text in summaries:
+            if text and tag == ARGUMENTS:
+                yield from _arguments(text)
+            if value is None:
+                continue
+            if step != self._step or tag in self._values:
+                yield from self._flush()
+                self._step, self._time = step, time
+            self._values[tag] = value
+
+    def _event(self, record: bytes) -> tuple[float, int, list[tuple[str, float | None, str]]]:
+        time, step, found = 0.0, 0, []
+        for field, value in wire.fields(record):
+            if field == 1:
+                time = wire.as_double(value)
+            elif field == 2:
+                step = wire.signed(wire.as_int(value))
+            elif field == 5:
+                summary = wire.as_bytes(value)
+                found = [_value(wire.as_bytes(part)) for number, part in wire.fields(summary) if number == 1]
+        if len(found) == 1 and found[0][1] is not None and record[0] == 0x09 and record[9] == 0x10:
+            self._learn(record, found[0][0])
+        return time, step, found
+
+    def _learn(self, record: bytes, tag: str) -> None:
+        """Remember the bytes between step and float, where the float ends the record: they mean this tag."""
+        _, end = wire.varint(record, 10)
+        if record[-5] == 0x15:
+            self._tags[record[end:-4]] = tag
+
+
+def _value(data: bytes) -> tuple[str, float | None, str]:
+    """(tag, scalar, text) of a Summary.Value; the scalar is None for images, histograms and the like."""
+    tag, number, text, plugin, tensor = "", None, "", "", b""
+    for field, value in wire.fields(data):
+        if field == 1:
+            tag = wire.as_text(value)
+        elif field == 2:
+            number = wire.as_float(value)
+        elif field == 8:
+            tensor = wire.as_bytes(value)
+        elif field == 9:
+            plugin = _plugin(wire.as_bytes(value))
+    if plugin not in _SCALARS:
+        strings = [value for field, value in wire.fields(tensor) if field == 8] if plugin == "text" else []
+        return tag, None, wire.as_text(strings[0]) if strings else text
+    return tag, scalar_of_tensor(tensor) if tensor and number is None else number, text
+
+
+def _plugin(metadata: bytes) -> str:
+    for field, value in wire.fields(metadata):
+        if field == 1:
+            return next((wire.as_text(name) for number, name in wire.fields(wire.as_bytes(value)) if number == 1), "")
+    return ""
+
+
+def _arguments(text: str) -> Iterator[Event]:
+    try:
+        tree = parse(text.strip().removeprefix("```json").strip("`"))
+    except ValueError:
+        return
+    if isinstance(tree, dict):
+        yield ConfigRead(dict(flatten(tree)), user=False, where="TensorBoard text (args)")
+
+
+class TensorBoardReader:
+    """TensorBoard event files."""
+
+    name = "tensorboard"
+    summary = "TensorBoard event files (events.out.tfevents.*), several files of one folder as one run"
+    binary = True
+
+    def sniff(self, head: Head) -> float:
+        """Sure where the first frame's length has its right CRC."""
+        return 1.0 if tfrecord.starts_a_record(head.data) else 0.0
+
+    def open(self, head: Head) -> EventFile:
+        """Start at the first record."""
+        return EventFile()
+
+
+READER = TensorBoardReader()
