@@ -196,7 +196,7 @@ def _over_outcome(tree: ast.Call, scope: Scope) -> Node:
 
 
 class _Renamed(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802 (ast's own naming)
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         """`outcome()` becomes `it`."""
         if getattr(node.func, "id", "") == "outcome":
             return ast.copy_location(ast.Name("it", ast.Load()), node)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.node import Constant, Metric, Node, Value
+from klinic.diagnostics.signals.node import Metric, Node, Value
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.place import FromBlock
-from klinic.diagnostics.signals.registry import Default, Num, Text, Window, signal
-from klinic.diagnostics.signals.values import coalesce, sum_
+from klinic.diagnostics.signals.registry import Default, Text, Window, signal
+from klinic.diagnostics.signals.values import sum_
 
 
 def as_scalar(value: Any) -> Value:
@@ -29,8 +29,6 @@ class ConfigValue(FromBlock):
     def _read(self, block: Block) -> Value:
         value = as_scalar(block.run.config.get(self.config_key))
         return self.default if value is None else value
-
-
 
 
 @signal

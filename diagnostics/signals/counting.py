@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Floats, Known, Node, Stream, merge_fresh, rank_of
+from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Node, Stream, merge_fresh, rank_of
 from klinic.diagnostics.signals.registry import Num, Truth, Window, signal
 from klinic.diagnostics.signals.values import Fold, mean
 

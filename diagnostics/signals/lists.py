@@ -76,7 +76,11 @@ class OverList(Node):
             anybody = anybody | appeared
             if stream.fresh is not None:
                 fresh = stream.fresh if fresh is None else fresh | stream.fresh
-        values = pl.repeat(None, block.height, eager=True, dtype=pl.Boolean) if verdict is None else verdict.set(~anybody, None)
+        values = (
+            pl.repeat(None, block.height, eager=True, dtype=pl.Boolean)
+            if verdict is None
+            else verdict.set(~anybody, None)
+        )
         return Stream(values, fresh if self.rank == SPARSE else None), state
 
     def _listed(self, block: Block) -> list[str]:

@@ -134,7 +134,11 @@ class Metric(Node):
 
 def carried(values: pl.Series, fresh: pl.Series, last: Any) -> tuple[Stream, Any]:
     """A sparse stream: values filled forward from `last`; returns the value to carry on as state."""
-    filled = values.fill_null(strategy="forward").fill_null(last) if last is not None else values.fill_null(strategy="forward")
+    filled = (
+        values.fill_null(strategy="forward").fill_null(last)
+        if last is not None
+        else values.fill_null(strategy="forward")
+    )
     return Stream(filled, fresh), (filled[-1] if len(filled) else last)
 
 

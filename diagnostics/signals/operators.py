@@ -146,7 +146,9 @@ def choice(test: Node, yes: Node, no: Node) -> Node:
     def apply(height: int, when: Value, one: Value, other: Value) -> Value:
         if not isinstance(when, pl.Series):
             return None if when is None else (one if when else other)
-        filled = [v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=dtype) for v in (one, other)]
+        filled = [
+            v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=dtype) for v in (one, other)
+        ]
         picked = filled[0].zip_with(when.fill_null(False), filled[1])
         return picked.set(when.is_null(), None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import fnmatch
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +12,21 @@ import polars as pl
 
 from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.node import ALWAYS, DENSE, Constant, Elementwise, Floats, Known, Metric, Node, OnValues
-from klinic.diagnostics.signals.node import Stream, Value, merge_fresh
-from klinic.diagnostics.signals.operators import finite, kleene
-from klinic.diagnostics.signals.registry import Any_, Count, Default, Names, Num, Template, Truth, Window, signal
+from klinic.diagnostics.signals.node import (
+    ALWAYS,
+    DENSE,
+    Constant,
+    Elementwise,
+    Floats,
+    Known,
+    Metric,
+    Node,
+    OnValues,
+    Stream,
+    Value,
+)
+from klinic.diagnostics.signals.operators import finite
+from klinic.diagnostics.signals.registry import Any_, Count, Default, Num, Window, signal
 
 
 class Windowed(OnValues):
@@ -72,7 +82,9 @@ class Accumulated(OnValues):
         return out, float(out[-1])
 
 
-def windowed(name: str, m: Node, w: int | None, kernel: windows.Kernel, run: Callable[[], Node], least: int = 0) -> Node:
+def windowed(
+    name: str, m: Node, w: int | None, kernel: windows.Kernel, run: Callable[[], Node], least: int = 0
+) -> Node:
     """The windowed signal, or the fold where the window is the whole run."""
     return run() if w is None else Windowed(name, m, w, kernel, least or windows.minimum(w))
 
@@ -180,7 +192,9 @@ def _running_std(m: Node) -> Node:
     return Fold(f"std({m.key}, run)", m, (0, 0.0, 0.0), step)
 
 
-def _elementwise(name: str, x: Node, series: Callable[[pl.Series], pl.Series], scalar: Callable[[float], float]) -> Node:
+def _elementwise(
+    name: str, x: Node, series: Callable[[pl.Series], pl.Series], scalar: Callable[[float], float]
+) -> Node:
     def apply(value: Value) -> Value:
         if value is None:
             return None
@@ -252,7 +266,9 @@ def _extreme(name: str, x: tuple[Node, ...]) -> Node:
         if not any(isinstance(value, pl.Series) for value in values):
             known = [value for value in values if value is not None]
             return (min(known) if name == "lowest" else max(known)) if known else None
-        columns = [v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=pl.Float64) for v in values]
+        columns = [
+            v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=pl.Float64) for v in values
+        ]
         named = [column.alias(str(i)) for i, column in enumerate(columns)]
         return pl.DataFrame(named).select(pick(pl.all())).to_series()
 

@@ -1,0 +1,118 @@
+"""Overrides of cards: `--set RULE.threshold=value` and profiles. Thresholds and levels only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, _level, replaced
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.signals.parse import nearest
+
+
+def _hint(word: str, known: list[str]) -> str:
+    close = nearest(word, known)
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def apply_overrides(cards: tuple[Card, ...], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
+    """See `card.with_overrides`."""
+    known = {word: card.id for card in cards for word in (card.name, card.id)}
+    changes: dict[str, dict[str, Any]] = {}
+    for word, change in overrides.items():
+        if word not in known:
+            raise CardError(f"no rule {word!r}{_hint(word, list(known))}")
+        changes.setdefault(known[word], {}).update(change)
+    return tuple(_changed(card, changes[card.id]) if card.id in changes else card for card in cards)
+
+
+def _changed(card: Card, change: Mapping[str, Any]) -> Card:
+    for name, value in change.items():
+        if name in LEVELS:
+            card = _with_level(card, name, value)
+        elif name in card.thresholds:
+            card = _with_threshold(card, name, value)
+        else:
+            words = [*card.thresholds, *LEVELS]
+            raise CardError(f"{card.id} has no threshold {name!r}{_hint(name, words)} (it has {', '.join(words)})")
+    return card
+
+
+def _with_threshold(card: Card, name: str, value: Any) -> Card:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise CardError(f"{card.id}.{name}: {value!r} is not a number")
+    old = card.thresholds[name]
+    new = type(old)(float(value), old.unit, "override")
+    return replaced(card, thresholds={**card.thresholds, name: new})
+
+
+def _with_level(card: Card, name: str, value: Any) -> Card:
+    rest = [level for level in card.levels if level.severity != Severity[name.upper()]]
+    if value is None or value is False:
+        return replaced(card, levels=tuple(rest))
+    old = next((level for level in card.levels if level.severity == Severity[name.upper()]), None)
+    entry = _merged(old, value)
+    if "when" not in entry:
+        raise CardError(f"{card.id}.{name}: a new level needs `when`")
+    levels = sorted([*rest, _level(name, entry)], key=lambda level: level.severity, reverse=True)
+    return replaced(card, levels=tuple(levels))
+
+
+def _merged(old: Level | None, value: Mapping[str, Any]) -> dict[str, Any]:
+    before = {"when": old.when, "for": {"k": old.k, "of": old.of, "unit": old.unit}} if old else {}
+    return {**before, **value}
+
+
+def parse_set(text: str) -> tuple[str, str, float]:
+    """`POL03.floor=0.05` -> ("POL03", "floor", 0.05). Raises CardError."""
+    left, equals, right = text.partition("=")
+    rule, dot, threshold = left.strip().rpartition(".")
+    if not equals or not dot or not rule:
+        raise CardError(f"--set wants RULE.threshold=value, not {text!r}")
+    try:
+        return rule, threshold, float(right)
+    except ValueError:
+        raise CardError(f"--set {text}: {right!r} is not a number") from None
+
+
+def overrides_from(texts: list[str] | tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Overrides of several `--set` texts."""
+    result: dict[str, dict[str, Any]] = {}
+    for rule, threshold, value in map(parse_set, texts):
+        result.setdefault(rule, {})[threshold] = value
+    return result
+
+
+def load_profile(name_or_path: str, folder: Path | None = None) -> dict[str, dict[str, Any]]:
+    """Overrides of a profile: a name in `rules/profiles`, or a YAML file. `default` is empty where it has no file.
+
+    The file maps a card's id or name to {threshold: value, level: {when, for} or null}. Raises CardError.
+    """
+    path = Path(name_or_path)
+    if not path.suffix:
+        folder = folder or _profiles()
+        path = folder / f"{name_or_path}.yaml"
+        if not path.exists():
+            return _missing(name_or_path, folder)
+    data, _, problem = yamlio.read(path)
+    if problem:
+        raise CardError(str(problem))
+    rules = data.get("rules", data) if isinstance(data, Mapping) else None
+    if not isinstance(rules, Mapping) or not all(isinstance(change, Mapping) for change in rules.values()):
+        raise CardError(f"{path}:1:1: a profile maps rules to their thresholds and levels")
+    return {str(rule): dict(change) for rule, change in rules.items()}
+
+
+def _profiles() -> Path:
+    return (
+        Path(__file__).resolve().parents[2] / "rules" / "profiles"
+    )  # beside this package, in a checkout and installed
+
+
+def _missing(name: str, folder: Path) -> dict[str, dict[str, Any]]:
+    if name == "default":
+        return {}
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    raise CardError(f"no profile {name!r}{_hint(name, known)} (there are default, {', '.join(known) or 'no others'})")

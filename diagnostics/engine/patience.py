@@ -1,0 +1,43 @@
+"""k of the last n known rows: when a level fires, and since which row."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Patience:
+    """Counts a level's truth row by row; an unknown row neither counts nor resets, a new attempt starts anew.
+
+    firing: whether it fires now. onset: row of the first true value in the window that made it fire.
+    """
+
+    k: int
+    of: int
+    firing: bool = False
+    onset: int | None = None
+    _recent: deque[tuple[int, bool]] = field(default_factory=deque)
+
+    def take(self, row: int, held: bool | None) -> bool:
+        """Take a row's truth; returns whether the level fires at it."""
+        if held is None:
+            return self.firing
+        self._recent.append((row, held))
+        if len(self._recent) > self.of:
+            self._recent.popleft()
+        fires = sum(true for _, true in self._recent) >= self.k
+        if fires and not self.firing:
+            self.onset = next(at for at, true in self._recent if true)
+        self.firing = fires
+        return fires
+
+    @property
+    def idle(self) -> bool:
+        """Neither firing nor with a true row in its window: rows that are not true leave it as it is."""
+        return not self.firing and not any(true for _, true in self._recent)
+
+    def reset(self) -> None:
+        """Forget everything: a new attempt begins."""
+        self.firing, self.onset = False, None
+        self._recent.clear()
