@@ -6,7 +6,7 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 
 from klinic.diagnostics.verlconfig.renamed import renamed
-from klinic.diagnostics.verlconfig.table import extra_keys, keys, known, needs_plus, plain
+from klinic.diagnostics.verlconfig.table import all_keys, extra_keys, has_engine, known, needs_plus, plain
 
 LEAF_WEIGHT, SECTION_WEIGHT = 0.7, 0.3
 WORTH_SAYING = 0.6
@@ -67,7 +67,8 @@ def _likeness(name: str, other: str) -> float:
     other_section, _, other_leaf = other.rpartition(".")
     by_leaf = max(_ratio(leaf, other_leaf), _word_ratio(leaf, other_leaf), _same_word(leaf, other_leaf))
     by_section = _section_ratio(section, other_section)
-    strange = any(mark in f"{other}." and mark not in f"{name}." for mark in OTHER_ENGINES)
+    strange = not has_engine(other, "dp") and any(mark not in f"{name}." for mark in OTHER_ENGINES if mark in other)
+    strange |= ".ref.optim." in other
     return LEAF_WEIGHT * by_leaf + SECTION_WEIGHT * by_section - 0.002 * other.count(".") - (0.1 if strange else 0)
 
 
@@ -100,7 +101,7 @@ def _squeezed(leaf: str) -> str:
 
 @cache
 def _all() -> tuple[str, ...]:
-    return (*keys(), *(key for key in extra_keys() if ".model_config" not in key and ".ref." not in key))
+    return (*all_keys(), *(key for key in extra_keys() if ".model_config" not in key and ".ref." not in key))
 
 
 @cache

@@ -44,7 +44,8 @@ def release_of(version: str) -> str | None:
     wanted = number(version)
     older = [name for name in releases() if number(name)[:2] <= wanted[:2]] if wanted else []
     exact = [name for name in older if number(name)[: len(wanted)] == wanted]
-    return (exact or older or [None])[-1]
+    found = exact or older
+    return found[-1] if found else None
 
 
 def existed(key: str, version: str) -> bool | None:
@@ -95,7 +96,7 @@ def collected(folder: Path) -> dict[str, Any]:
 
     names = sorted((path.name for path in folder.iterdir() if path.is_dir()), key=number)
     configs = {name: _config(folder / name) for name in names}
-    configs[table.version()] = {key: table.raw_default(key) for key in table.keys() if table.has_engine(key, "dp")}
+    configs[table.version()] = {key: table.raw_default(key) for key in table.all_keys() if table.has_engine(key, "dp")}
     keys: dict[str, list[Any]] = {}
     for name, config in configs.items():
         for key, value in config.items():

@@ -33,9 +33,14 @@ def version() -> str:
     return str(_raw()["version"])
 
 
-def keys() -> tuple[str, ...]:
+def all_keys() -> tuple[str, ...]:
     """All keys of the composed config, sorted."""
     return tuple(_raw()["keys"])
+
+
+def has(key: str) -> bool:
+    """Whether the composed config has exactly this key as a leaf."""
+    return key in _raw()["keys"]
 
 
 def extra_keys() -> tuple[str, ...]:

@@ -1,0 +1,94 @@
+"""A run's verl settings as verl would see them: the config, verl's defaults below it, interpolations followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from klinic.diagnostics.verlconfig.interpolate import resolve
+from klinic.diagnostics.verlconfig.table import all_keys, has, raw_default
+
+ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
+
+
+class Settings(Mapping[str, Any]):
+    """Flat view: what the config says, else verl 0.9.1's default."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._values.get(key, _MISSING)
+        value = raw_default(key) if found is _MISSING else found
+        return resolve(value, key, _Raw(self._values))
+
+    def __iter__(self) -> Any:
+        return iter({*all_keys(), *self._values})
+
+    def __len__(self) -> int:
+        return len({*all_keys(), *self._values})
+
+    def number(self, key: str) -> float | None:
+        """A number, or None."""
+        value = self[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value)
+
+    def whole(self, key: str) -> int | None:
+        """An integer, or None."""
+        value = self.number(key)
+        return int(value) if value is not None and value == int(value) else None
+
+    def flag(self, key: str) -> bool:
+        """Whether a switch is on."""
+        return str(self[key]).lower() == "true"
+
+    @property
+    def n_gpus(self) -> int | None:
+        """GPUs of the training nodes."""
+        per_node, nodes = self.whole("trainer.n_gpus_per_node"), self.whole("trainer.nnodes")
+        return None if per_node is None or nodes is None else per_node * nodes
+
+    @property
+    def data_parallel(self) -> int | None:
+        """FSDP's data parallel size: GPUs over the sequence parallel degree; None for other engines."""
+        degree = self.whole(f"{ACTOR}.ulysses_sequence_parallel_size") or 1
+        if self.n_gpus is None or not str(self[f"{ACTOR}.strategy"]).startswith("fsdp"):
+            return None
+        return self.n_gpus // degree or None
+
+    @property
+    def uses_critic(self) -> bool:
+        """Whether verl builds a critic."""
+        enabled = self["critic.enable"]
+        return self["algorithm.adv_estimator"] == "gae" if enabled is None else self.flag("critic.enable")
+
+    @property
+    def uses_reference(self) -> bool:
+        """Whether verl loads the reference model."""
+        return self.flag(f"{ACTOR}.use_kl_loss") or self.flag("algorithm.use_kl_in_reward")
+
+
+_MISSING = object()
+
+
+class _Raw(Mapping[str, Any]):
+    """Values as written, defaults below them, for following interpolations."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        if key in self._values:
+            return self._values[key]
+        value = raw_default(key)
+        if value is None and not has(key):
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Any:
+        return iter({*all_keys(), *self._values})
+
+    def __len__(self) -> int:
+        return len({*all_keys(), *self._values})
