@@ -17,18 +17,18 @@ def read_config(path: Path) -> dict[str, Any]:
     text = path.read_bytes().decode("utf-8", "replace")
     values = _from_yaml(text) or _from_overrides(text)
     if not values:
-        raise ValueError(f"{path}: no config found; give YAML, or overrides such as actor_rollout_ref.actor.optim.lr=1e-6")
+        raise ValueError(f"{path}: no config in it; give YAML, or overrides such as actor_rollout_ref.actor.optim.lr=1e-6")
     return values
 
 
 def _from_yaml(text: str) -> dict[str, Any]:
     import yaml
 
-    from klinic.diagnostics.engine.content import load_yaml
+    from klinic.diagnostics.engine import yamlio
 
     try:
-        tree = load_yaml(text)
-    except yaml.YAMLError:
+        tree = yamlio.load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
         return {}
     return dict(flatten(tree)) if isinstance(tree, dict) else {}
 

@@ -56,7 +56,7 @@ def diagnose(
         "profile": profile,
         "select": select,
         "ignore": ignore,
-        "overrides": thresholds(settings),
+        "overrides": _overrides(settings),
         "steps": None if first is None and last is None else (first, last),
         "cards": _cards(folders),
     }
@@ -70,20 +70,6 @@ def diagnose(
     return int(any(reaches(case, fail_on) for case in judged))
 
 
-def thresholds(settings: tuple[str, ...]) -> dict[str, float]:
-    """`RULE.threshold=VALUE` texts as {RULE.threshold: value}; UsageError for anything else."""
-    found: dict[str, float] = {}
-    for setting in settings:
-        name, sign, text = setting.partition("=")
-        try:
-            found[name.strip()] = float(text)
-        except ValueError:
-            sign = ""
-        if not sign or "." not in name:
-            raise click.UsageError(f"--set wants RULE.threshold=NUMBER, e.g. update-too-large.floor=0.05, not {setting!r}")
-    return found
-
-
 def reaches(case: Judged, fail_on: str) -> bool:
     """Whether a finding or an incident of this run is at or above a level."""
     if fail_on == "never":
@@ -92,15 +78,24 @@ def reaches(case: Judged, fail_on: str) -> bool:
     return any(item.severity >= LEVELS.index(fail_on) for item in found)
 
 
+def _overrides(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    from klinic.diagnostics.engine.overrides import overrides_from
+
+    try:
+        return overrides_from(settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def _cards(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
     """The built-in cards and those of the folders; None where there are none but the built-in ones."""
-    from klinic.diagnostics.engine.diagnose import all_cards
+    from klinic.diagnostics.engine.library import all_cards
 
     for folder in folders:
         if not Path(folder).is_dir():
             raise click.UsageError(f"--rules {folder}: no such folder")
     try:
-        return all_cards(map(Path, folders)) if folders else None
+        return all_cards(folders) if folders else None
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
 

@@ -29,7 +29,7 @@ def _beyond(distance: float, band: float | None) -> int:
         return 60
     if band <= 0:
         return 0
-    return math.floor(max(0.0, 100.0 - 50.0 * distance / band))
+    return math.floor(round(max(0.0, 100.0 - 50.0 * distance / band), 6))
 
 
 def health(vitals: Iterable[Vital], findings: Sequence[Finding], incidents: Iterable[Incident]) -> int:

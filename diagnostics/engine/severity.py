@@ -1,4 +1,4 @@
-"""From a card's level at each row to episodes, and from episodes to the severity at the last step.
+"""What is left of a card's episodes at the last step: the policy that knows the run's outcome.
 
 A closed episode that did not repeat and left the outcome within noise of where it was is information, its peak
 noted; one that repeats, is still open or cost some of the outcome keeps its weight.
@@ -6,29 +6,24 @@ noted; one that repeats, is still open or cost some of the outcome keeps its wei
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from klinic.diagnostics.engine.curves import noise
+from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.signals import Facts
+from klinic.diagnostics.signals.outcome import SCORES, is_candidate, preference
 
 AROUND = 5  # values of the outcome compared before and after an episode
 
 
 @dataclass(frozen=True)
-class Episode:
-    """Rows [first, last] at which a card held, its worst level, and whether it held no longer afterwards."""
-
-    first: int
-    last: int
-    peak: Severity
-    closed: bool
-
-
-@dataclass(frozen=True)
 class Outcome:
-    """The run's outcome: rows that have a value of it, the values (larger is better), and one value's error."""
+    """The run's outcome: rows that have a value of it, the values (larger is better), and one value's standard error."""
 
     rows: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
@@ -37,41 +32,46 @@ class Outcome:
     def held(self, episode: Episode) -> bool:
         """Whether the outcome after an episode is within noise of where it was before, or above.
 
-        An episode from the first value on is held against the outcome's first values.
+        An episode from the first value on is held against the outcome's first values; without a value after the
+        episode nothing was lost yet.
         """
-        before = [v for row, v in zip(self.rows, self.values, strict=True) if row < episode.first]
-        after = [v for row, v in zip(self.rows, self.values, strict=True) if row > episode.last]
-        if not self.values or not after:
+        pairs = list(zip(self.rows, self.values, strict=True))
+        before = [value for row, value in pairs if row < episode.onset]
+        after = [value for row, value in pairs if row > episode.last]
+        if not after:
             return True
         was = median(before[-AROUND:] or self.values[:AROUND])
-        return median(after[-AROUND:]) >= was - max(3 * self.error, 3 * noise(self.values), 0.1 * abs(was))
+        slack = max(3 * self.error, 3 * noise(self.values), 0.1 * abs(was))
+        return median(after[-AROUND:]) >= was - slack
 
 
-def episodes(levels: Sequence[Severity | None]) -> list[Episode]:
-    """Stretches at which a card held; a row at which it could not judge (None) neither opens nor closes one."""
-    found: list[Episode] = []
-    first = last = -1
-    peak = Severity.NONE
-    for row, level in enumerate(levels):
-        if level:
-            first, last, peak = (row if peak is Severity.NONE else first), row, max(peak, level)
-        elif level is Severity.NONE and peak:
-            found.append(Episode(first, last, peak, closed=True))
-            peak = Severity.NONE
-    return [*found, Episode(first, last, peak, closed=False)] if peak else found
+def outcome_of(run: Run, facts: Facts) -> Outcome:
+    """The metric that the signal `outcome()` means at the run's last row, over the whole run."""
+    candidates = sorted(filter(is_candidate, run.metrics), key=preference)
+    counted = ((name, run.frame[name].len() - run.frame[name].null_count()) for name in candidates)
+    name = next((name for name, count in counted if count >= 2), None)
+    name = name or next((score for score in SCORES if run.has(score)), None)
+    if name is None:
+        return Outcome()
+    column = run.frame[name]
+    values = tuple(column.drop_nulls().to_list())
+    trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
+    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, _error(values, trials or 200))
 
 
-def severity_now(found: Sequence[Episode], levels: Sequence[Severity | None], outcome: Outcome) -> Severity:
-    """Severity of a card's finding at the last row judged."""
-    latest = found[-1]
-    past = [episode for episode in found if episode.closed]
-    weight = Severity.NONE
-    if len(found) > 1 or not all(outcome.held(episode) for episode in past):
-        weight = max((episode.peak for episode in past), default=Severity.NONE)
-    if not latest.closed:
-        weight = max(weight, _current(levels))
-    return max(weight, Severity.INFO)
+def _error(values: Sequence[float], trials: float) -> float:
+    """Standard error of a rate at the run's middle level; 0 for an outcome that is no rate."""
+    if not values or min(values) < 0 or max(values) > 1:
+        return 0.0
+    rate = median(values)
+    return math.sqrt(rate * (1 - rate) / trials)
 
 
-def _current(levels: Sequence[Severity | None]) -> Severity:
-    return next((level for level in reversed(levels) if level is not None), Severity.NONE)
+def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:
+    """Severity at the last row judged of a card that had these episodes; at least information."""
+    past = [episode for episode in episodes if episode.closed]
+    latest = episodes[-1]
+    weight = Severity.INFO if latest.closed else max(latest.severity, Severity.INFO)
+    if len(episodes) > 1 or not all(map(outcome.held, past)):
+        weight = max([weight, *(episode.peak for episode in past)])
+    return weight

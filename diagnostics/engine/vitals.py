@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
@@ -72,6 +73,13 @@ def _bounds(data: Mapping[str, Any]) -> dict[str, str | None]:
 def with_ranges(signs: Iterable[VitalSign], ranges: Mapping[str, Any]) -> tuple[VitalSign, ...]:
     """The signs with a profile's bounds in place of their own: name -> {healthy: {low, high}, abnormal: {low, high}}."""
     return tuple(replace(sign, bounds=_bounds(ranges[sign.name])) if sign.name in ranges else sign for sign in signs)
+
+
+def profile_ranges(name_or_path: str) -> dict[str, Any]:
+    """The `vitals` part of a profile: a name in `profiles` of a rule package, or a YAML file; empty where it has none."""
+    named = (path for path in content_files("profiles") if path.stem == name_or_path)
+    path = Path(name_or_path) if Path(name_or_path).suffix else next(named, None)
+    return read_yaml(path).get("vitals") or {} if path else {}
 
 
 def measure(run: Run, facts: Facts, signs: Sequence[VitalSign] | None = None) -> tuple[Vital, ...]:

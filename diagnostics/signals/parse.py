@@ -63,7 +63,19 @@ def parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise _syntax(error) from None
     _check(tree)
-    return tree.body
+    body: ast.expr = _Spelled().visit(tree.body)
+    return body
+
+
+_LITERALS = {"true": True, "false": False, "null": None}
+
+
+class _Spelled(ast.NodeTransformer):
+    """`true`, `false` and `null` as YAML and Hydra spell them."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802 (ast's own naming)
+        """A constant in the name's place."""
+        return ast.copy_location(ast.Constant(_LITERALS[node.id]), node) if node.id in _LITERALS else node
 
 
 def _syntax(error: BaseException) -> ExpressionError:

@@ -1,0 +1,180 @@
+"""Judge a run: vital signs, findings under their root causes, incidents, prescription, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+from klinic.diagnostics.engine.card import Card, CardError, with_overrides
+from klinic.diagnostics.engine.causes import Relations, with_causes, worst_root
+from klinic.diagnostics.engine.health import health, verdict
+from klinic.diagnostics.engine.judge import CardJudgement, Judge, Judgement
+from klinic.diagnostics.engine.library import all_cards
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Vital
+from klinic.diagnostics.engine.overrides import load_profile
+from klinic.diagnostics.engine.prescribe import prescribe
+from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
+from klinic.diagnostics.engine.story import story
+from klinic.diagnostics.engine.vitals import definitions, measure, profile_ranges, with_ranges
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.signals import compile_text, evaluate
+from klinic.diagnostics.verlconfig import Facts, facts
+
+Thresholds = Mapping[str, Mapping[str, Any]]
+Steps = tuple[int | None, int | None]
+
+
+class CannotJudge(ValueError):
+    """The recording holds neither metrics of reinforcement learning nor an incident; the message says what was seen."""
+
+
+@cache
+def installed_cards() -> tuple[Card, ...]:
+    """The cards of every installed rule package, loaded once a process. Raises CardError."""
+    return all_cards()
+
+
+def diagnose(
+    run: Run,
+    *,
+    cards: Iterable[Card] | None = None,
+    profile: str = "default",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    overrides: Thresholds | None = None,
+    steps: Steps | None = None,
+) -> Diagnosis:
+    """Judge a run as it stands at its last row.
+
+    cards: the installed ones where None. profile: a name or a YAML file. select, ignore: ids, names or families of
+    cards, patterns allowed. overrides: rule -> {threshold: value}, over the profile. steps: first and last step to
+    judge, None for an open end; rows outside are left out as if they had not been written.
+    Raises CannotJudge, and CardError for a profile, rule or threshold that does not exist.
+    """
+    known = tuple(installed_cards() if cards is None else cards)
+    chosen = _chosen(with_overrides(with_overrides(known, load_profile(profile)), overrides or {}), select, ignore)
+    run = between(run, *steps) if steps else run
+    about = facts(run)
+    incidents = _incidents(chosen, run)
+    _check_judgeable(run, incidents)
+    judgement = Judge(chosen, about).judge(run)
+    signs = measure(run, about, with_ranges(definitions(), profile_ranges(profile))) if run.frame.height else ()
+    return _diagnosis(run, about, chosen, judgement, signs, incidents)
+
+
+def _diagnosis(
+    run: Run,
+    about: Facts,
+    cards: Sequence[Card],
+    judgement: Judgement,
+    signs: tuple[Vital, ...],
+    incidents: tuple[Incident, ...],
+) -> Diagnosis:
+    outcome = outcome_of(run, about)
+    relations = {card.name: _relations(card) for card in cards}
+    findings = with_causes([_finding(judged, outcome) for judged in judgement.cards if judged.findings], relations)
+    findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
+    root = worst_root(findings)
+    return Diagnosis(
+        verdict=verdict(findings, incidents),
+        health=health(signs, findings, incidents),
+        story=story(findings, incidents, run.steps),
+        root_cause=root.id if root else None,
+        vitals=signs,
+        findings=findings,
+        incidents=incidents,
+        prescription=prescribe(findings, {card.id: card for card in cards}, run, _condition(run, about)),
+        not_applicable=_not_applicable(run, judgement),
+        notes=run.notes,
+    )
+
+
+def _chosen(cards: Iterable[Card], select: Sequence[str], ignore: Sequence[str]) -> tuple[Card, ...]:
+    cards = tuple(cards)
+    for word in (*select, *ignore):
+        if not any(_named(card, word) for card in cards):
+            raise CardError(f"no rule, name or family {word!r}{_nearest(word, cards)}")
+    return tuple(
+        card
+        for card in cards
+        if (not select or any(_named(card, word) for word in select)) and not any(_named(card, word) for word in ignore)
+    )
+
+
+def _named(card: Card, word: str) -> bool:
+    return any(fnmatchcase(text.lower(), word.lower()) for text in (card.id, card.name, card.family))
+
+
+def _nearest(word: str, cards: Iterable[Card]) -> str:
+    from klinic.diagnostics.signals.parse import nearest
+
+    close = nearest(word, {text for card in cards for text in (card.id, card.name, card.family)})
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def between(run: Run, first: int | None, last: int | None) -> Run:
+    """The run with the rows of steps [first, last] only; text lines stay, they have no step."""
+    if not run.frame.height:
+        return run
+    step = run.frame["step"]
+    keep = step >= (first if first is not None else step.min())
+    keep = keep & (step <= (last if last is not None else step.max()))
+    nonfinite = run.nonfinite.filter(keep) if run.nonfinite.width else run.nonfinite
+    return replace(run, frame=run.frame.filter(keep), nonfinite=nonfinite)
+
+
+def _incidents(cards: Iterable[Card], run: Run) -> tuple[Incident, ...]:
+    try:
+        from klinic.diagnostics.engine.incidents import match_incidents
+    except ModuleNotFoundError:
+        return ()
+    return tuple(match_incidents([card for card in cards if card.kind == "incident"], run))
+
+
+def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:
+    """An incident can be judged without metrics; metrics of something else than RL cannot."""
+    where = run.source.path
+    if incidents:
+        return
+    if run.source.not_rl:
+        raise CannotJudge(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
+    if not run.metrics or not run.frame.height:
+        seen = f"{run.last_line} lines, " if run.last_line else ""
+        raise CannotJudge(f"{where}: {seen}read as {run.source.format or 'unknown'}: no metrics and no known incident")
+
+
+def _relations(card: Card) -> Relations:
+    alike = tuple(str(item["name"]) for item in card.data.get("look_alikes") or ())
+    return Relations(card.explains, alike)
+
+
+def _finding(judged: CardJudgement, outcome: Outcome) -> Finding:
+    """One finding a card: those of several attempts merged, with the severity at the last step."""
+    found = judged.findings
+    worst, latest = max(found, key=lambda finding: finding.peak), found[-1]
+    return replace(
+        worst,
+        severity=severity_now(judged.episodes, outcome),
+        first_step=found[0].first_step,
+        last_step=latest.last_step,
+        attempt=found[0].attempt,
+        closed=latest.closed,
+        episodes=tuple(episode for finding in found for episode in finding.episodes),
+    )
+
+
+def _condition(run: Run, about: Facts) -> Callable[[Card, str], bool]:
+    def holds(card: Card, text: str) -> bool:
+        values = evaluate(compile_text(text, card.scope(), "truth"), run, about)
+        return bool(len(values)) and values[-1] is True
+
+    return holds
+
+
+def _not_applicable(run: Run, judgement: Judgement) -> tuple[NotApplicable, ...]:
+    if run.frame.height:
+        return judgement.not_applicable
+    return tuple(NotApplicable(judged.card.id, judged.card.name, "no metrics in the log") for judged in judgement.cards)

@@ -1,0 +1,164 @@
+"""What to change: remedies of the findings to treat, computed from the run's own config, one value a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from klinic.diagnostics.engine.card import Card
+from klinic.diagnostics.engine.causes import consequences
+from klinic.diagnostics.engine.model import Finding, Override, Severity
+from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.verlconfig import check_override, table
+
+Condition = Callable[[Card, str], bool]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A change that one finding's card asks for; `place` is its place among that card's remedies."""
+
+    finding: Finding
+    place: int
+    override: Override
+
+
+def prescribe(
+    findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition
+) -> tuple[Override, ...]:
+    """The overrides to try, in order: of each root finding the first remedy, then what to try if that fails.
+
+    findings: with their root causes. cards: by id. holds: (card, expression) -> whether a remedy's `if` holds now.
+    A consequence is treated only where its root has no remedy; information is not treated. Where findings want
+    different values for one key, the heavier one wins and the override says so.
+    """
+    wanted = [want for finding in _to_treat(findings, cards, run, holds) for want in _wants(finding, cards, run, holds)]
+    ordered = sorted(wanted, key=lambda want: (want.place, -want.finding.severity, want.finding.first_step))
+    return tuple(_one_per_key(ordered))
+
+
+def _to_treat(
+    findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition
+) -> Iterator[Finding]:
+    """Roots that act up, heaviest first; in place of a root without a remedy, what follows from it."""
+    for root in (finding for finding in findings if finding.root_cause is None):
+        group = [f for f in (root, *consequences(root, findings)) if f.severity > Severity.INFO]
+        treatable = [f for f in group if next(_wants(f, cards, run, holds), None)]
+        yield from treatable[:1]
+
+
+def _wants(finding: Finding, cards: Mapping[str, Card], run: Run, holds: Condition) -> Iterator[_Wanted]:
+    card = cards.get(finding.id)
+    place = 0
+    for remedy in card.remedies if card else ():
+        override = _override(remedy, finding, run) if card and _fits(remedy, card, run, holds) else None
+        if override is not None:
+            place += 1
+            yield _Wanted(finding, place, replace(override, rank=place))
+
+
+def _fits(remedy: Mapping[str, Any], card: Card, run: Run, holds: Condition) -> bool:
+    """Written for this framework (verl where neither the remedy nor the log names one), and its `if` holds."""
+    if remedy.get("framework", "verl") != (run.source.framework or "verl"):
+        return False
+    condition = remedy.get("if")
+    return condition is None or holds(card, str(condition))
+
+
+def _override(remedy: Mapping[str, Any], finding: Finding, run: Run) -> Override | None:
+    """None where the new value cannot be computed, is the old one, or would be refused."""
+    key = str(remedy["key"])
+    old = value_of(run, key)
+    try:
+        new = evaluate(remedy.get("to"), old, lambda name: value_of(run, name), whole=_is_whole(key))
+    except RemedyError:
+        return None
+    if isinstance(new, Append):
+        new = _appended(old, new.value)
+    if _same(new, old) or (isinstance(new, Drop) and key not in run.config.values):
+        return None
+    text = as_override(key, new, run)
+    checked = _check(text.partition("=")[0], new, run)
+    if checked is None:
+        return None
+    return Override(
+        id=finding.id,
+        name=finding.name,
+        key=key,
+        old=old,
+        new=None if isinstance(new, Drop) else new,
+        override=text,
+        because=str(remedy.get("because", "")),
+        effect=str(remedy.get("effect", "")),
+        side_effects=str(remedy.get("side_effect", "")),
+        checked=checked,
+    )
+
+
+def _check(key: str, value: Any, run: Run) -> str | None:
+    """What verl would say of the override; None where it would refuse it."""
+    if (run.source.framework or "verl") != "verl":
+        return f"not checked: {run.source.framework} has no key table here"
+    found = check_override(key, value, run.config)
+    return (found.message or f"accepted by verl {table.version()}") if found.ok else None
+
+
+def value_of(run: Run, key: str) -> Any:
+    """The run's value of a key; where the log does not say, verl's default for a verl run, else None."""
+    key = table.plain(key)
+    if key in run.config.values:
+        return run.config.values[key]
+    return table.default(key) if (run.source.framework or "verl") == "verl" else None
+
+
+def _is_whole(key: str) -> bool:
+    entry = table.entry(key)
+    return entry is not None and "int" in entry.types and "float" not in entry.types
+
+
+def _appended(old: Any, value: Any) -> list[Any]:
+    items = old if isinstance(old, list) else [] if old is None else [old]
+    return items if value in items else [*items, value]
+
+
+def _same(new: Any, old: Any) -> bool:
+    if isinstance(new, bool) or isinstance(old, bool):
+        return new is old
+    return bool(new == old)
+
+
+def as_override(key: str, value: Any, run: Run) -> str:
+    """The text to paste: `key=value` in Hydra's syntax, `+key=value` for a key that verl's config lacks, `~key`."""
+    if isinstance(value, Drop):
+        return f"~{key}"
+    plus = "+" if (run.source.framework or "verl") == "verl" and table.needs_plus(key) else ""
+    return f"{plus}{key}={hydra(value)}"
+
+
+def hydra(value: Any) -> str:
+    """A value in Hydra's override syntax: null, true, 3e-07, [a,b], quoted where a text needs it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(hydra, value))}]"
+    if isinstance(value, str) and not value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalnum():
+        return "'" + value.replace("'", "\\'") + "'"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _one_per_key(wanted: Sequence[_Wanted]) -> Iterator[Override]:
+    """The first wish for each key; where others want another value there, the reason says which and why not."""
+    for want in wanted:
+        same_key = [other for other in wanted if other.override.key == want.override.key]
+        if same_key[0] is not want:
+            continue
+        rivals = [other for other in same_key[1:] if not _same(other.override.new, want.override.new)]
+        yield replace(want.override, because=want.override.because + "".join(map(_rival, rivals[:2])))
+
+
+def _rival(other: _Wanted) -> str:
+    return f"; {other.finding.name} would set {hydra(other.override.new)}, which gives way to the heavier finding"

@@ -1,0 +1,79 @@
+"""One sentence that tells what happened, in order of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from klinic.diagnostics.engine.causes import consequences, worst_root
+from klinic.diagnostics.engine.model import Finding, Incident, Severity
+
+SHOWN = 3
+
+
+def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
+    """The root to treat first, what followed from it, what else needs a look, and the worst incident."""
+    loud = [finding for finding in findings if finding.severity > Severity.INFO]
+    crash = max((i for i in incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
+    parts = [_crash(crash)] if crash else []
+    if loud:
+        parts.append(_chain(findings))
+    return " ".join(parts) or _quiet(findings, incidents, steps)
+
+
+def _crash(incident: Incident) -> str:
+    place = f" (line {incident.line})" if incident.line else ""
+    return f"{_capital(incident.message.rstrip('.'))}{place}."
+
+
+def _chain(findings: Sequence[Finding]) -> str:
+    root = worst_root(findings)
+    if root is None:
+        return ""
+    followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
+    text = f"{_capital(root.message.rstrip('.'))}, {_since(root)}"
+    if followers:
+        told = [f"{_words(f)} at step {f.first_step}" for f in followers[:SHOWN]]
+        text += f"; then {_joined(told)}{_and_more(len(followers) - SHOWN)}"
+    return f"{text}.{_others(root, findings)}"
+
+
+def _others(root: Finding, findings: Sequence[Finding]) -> str:
+    """Roots beside the first one that need a look of their own."""
+    names = [
+        _words(f) for f in findings if f.root_cause is None and f.id != root.id and f.severity > Severity.INFO
+    ]
+    return f" Apart from that: {_joined(names[:SHOWN])}{_and_more(len(names) - SHOWN)}." if names else ""
+
+
+def _since(finding: Finding) -> str:
+    if not finding.closed:
+        return f"from step {finding.first_step} on"
+    if finding.first_step == finding.last_step:
+        return f"at step {finding.first_step}"
+    return f"in steps {finding.first_step} to {finding.last_step}"
+
+
+def _quiet(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
+    remarks = len(findings) + len(incidents)
+    span = "Nothing to judge" if steps is None else f"Nothing needs action in {_span(*steps)}"
+    return f"{span}." if not remarks else f"{span}; {remarks} remark{'' if remarks == 1 else 's'} below."
+
+
+def _span(first: int, last: int) -> str:
+    return f"step {first}" if first == last else f"steps {first} to {last}"
+
+
+def _words(finding: Finding) -> str:
+    return finding.name.replace("-", " ")
+
+
+def _joined(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _and_more(rest: int) -> str:
+    return f" and {rest} more" if rest > 0 else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
