@@ -13,7 +13,7 @@ from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
 from klinic.diagnostics.readers.source import HEAD, Decoder, blocks, standard_input
-from klinic.diagnostics.run.events import Event, Line, Note, Row
+from klinic.diagnostics.run.events import Event, Happened, Line, Note, Row
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Part:
     """One source of a run.
 
     path: None for stdin. rank: config of a higher rank wins. opens: makes the session; None chooses by content.
-    main: the part that gives the run its format; it must be there. rows, text: whether its rows and its text
-    count, or another part has the same ones. ahead: read before other parts' newer rows. whole: a small file
+    main: the part that gives the run its format; it must be there. rows, text, events: whether these count,
+    or another part has the same ones. ahead: read before other parts' newer rows. whole: a small file
     that is rewritten, read anew when it changes. in_turn: its rows follow those of the part before.
     """
 
@@ -32,6 +32,7 @@ class Part:
     main: bool = False
     rows: bool = True
     text: bool = True
+    events: bool = True
     ahead: bool = False
     whole: bool = False
     in_turn: bool = False
@@ -49,6 +50,7 @@ class PartReading:
         self.reader: Reader | None = None
         self.head = b""
         self.size = 0
+        self.received = 0
         self._live = live
         self._stream: BinaryIO | None = None
         self._inode: tuple[int, int] | None = None
@@ -83,7 +85,7 @@ class PartReading:
         try:
             self._stream = self.part.path.open("rb")
         except FileNotFoundError:
-            if self._live or not self.part.main:
+            if self._live or not self.part.main or self.part.opens is not None:
                 return
             raise
         status = os.fstat(self._stream.fileno())
@@ -102,6 +104,7 @@ class PartReading:
         fresh = b""
         for piece in blocks(stream, left):
             self.size += len(piece)
+            self.received += len(piece)
             fresh += self._decoder.feed(piece)
             if self._session is None and len(self.head) + len(fresh) < HEAD:
                 continue
@@ -148,7 +151,7 @@ class PartReading:
                     yield event
             elif type(event) is Line:
                 yield from self._line(event)
-            else:
+            elif type(event) is not Happened or self.part.events:
                 yield event
 
     def _line(self, line: Line) -> Iterator[Event]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from klinic.diagnostics.knowledge import canonical
 from klinic.diagnostics.readers.part import Part, PartReading, StaleError
 from klinic.diagnostics.readers.registry import ReadError, is_binary, names, what_it_is
-from klinic.diagnostics.run import InRun, Note, Run, RunBuilder
+from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
+
+BATCH = 1000
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,6 @@ class Plan:
     path: str
     parts: tuple[Part, ...]
     format: str = ""
-    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def main(self) -> Part:
@@ -32,15 +33,16 @@ class Reading:
     """Reads the parts of a plan into one `Run` (or several, where one source holds several)."""
 
     def __init__(self, plan: Plan, live: bool = False) -> None:
-        self._plan = plan
+        self.plan = plan
         self._live = live
         self._start()
 
     def _start(self) -> None:
-        self._parts = [PartReading(part, self._live) for part in self._plan.parts]
+        self._parts = [PartReading(part, self._live) for part in self.plan.parts]
         self._builders: dict[str, RunBuilder] = {}
         self._current: dict[int, str] = {}
         self._wholes: dict[int, bytes] = {}
+        self._ended: set[int] = set()
 
     def advance(self) -> bool:
         """Read what came since the last call; whether there was anything. Raises OSError."""
@@ -54,22 +56,26 @@ class Reading:
 
     def _advance(self) -> bool:
         limits = [_size(reading.part) for reading in self._parts]
-        before = [reading.size for reading in self._parts]
+        before = [reading.received for reading in self._parts]
         fresh = False
         for index, (reading, limit) in enumerate(zip(self._parts, limits, strict=True)):
             if reading.part.whole:
                 fresh |= self._read_whole(index)
                 continue
+            if reading.part.in_turn:
+                self._end(index - 1)
             self._add(index, reading.pull(None if reading.part.ahead else limit))
-            grew = reading.size != before[index]
+            grew = reading.received != before[index]
             fresh |= grew
-            if grew and self._live and self._later_began(index):
+            if grew and index in self._ended:
                 raise StaleError
         return fresh
 
-    def _later_began(self, index: int) -> bool:
-        later = self._parts[index + 1 :]
-        return self._parts[index].part.rows and any(part.part.in_turn and part.size for part in later)
+    def _end(self, index: int) -> None:
+        """The part after this one follows: report what this one held back."""
+        if index not in self._ended:
+            self._ended.add(index)
+            self._add(index, self._parts[index].ended())
 
     def _read_whole(self, index: int) -> bool:
         """Read a small file anew if its content changed."""
@@ -88,31 +94,34 @@ class Reading:
         return True
 
     def _add(self, index: int, events: Iterable[Event]) -> None:
-        rank, current = self._parts[index].part.rank, self._current.get(index, "")
+        part = self._parts[index].part
+        current = self._current.get(index, "")
         batch: list[Event] = []
         for event in events:
+            if type(event) is InRun or len(batch) >= BATCH:
+                self._builder(current).add(batch, part.rank, parts_rows=part.rows)
+                batch = []
             if type(event) is InRun:
-                self._builder(current).add(batch, rank)
-                batch, current = [], event.name
+                current = event.name
             else:
                 batch.append(event)
-                if len(batch) >= 1000:
-                    self._builder(current).add(batch, rank)
-                    batch = []
-        self._builder(current).add(batch, rank)
+        if batch:
+            self._builder(current).add(batch, part.rank, parts_rows=part.rows)
         self._current[index] = current
 
     def _builder(self, name: str) -> RunBuilder:
+        """The builder of a run; what was read before the first named run holds for each of them."""
         builder = self._builders.get(name)
         if builder is None:
-            path = f"{self._plan.path}#{name}" if name else self._plan.path
-            builder = self._builders[name] = RunBuilder(path, "", canonical)
-            builder.add(map(Note, self._plan.notes))
+            common = self._builders.get("")
+            builder = self._builders[name] = common.fork() if common else RunBuilder(self.plan.path, "", canonical)
+            if name:
+                builder.stands_at(f"{self.plan.path}#{name}")
         return builder
 
     def _format(self) -> str:
-        main = next(reading for reading in self._parts if reading.part is self._plan.main)
-        return self._plan.format or (main.reader.name if main.reader else "")
+        main = next(reading for reading in self._parts if reading.part is self.plan.main)
+        return self.plan.format or (main.reader.name if main.reader else "")
 
     def runs(self) -> list[Run]:
         """The runs as they stand, as if the sources ended here; the reading can go on."""
@@ -126,7 +135,7 @@ class Reading:
     def finish(self) -> list[Run]:
         """The runs when the sources have ended."""
         for index, reading in enumerate(self._parts):
-            if not reading.part.whole:
+            if not reading.part.whole and index not in self._ended:
                 self._add(index, reading.ended())
         for builder in self._builders.values():
             builder.read_by(self._format())
@@ -143,12 +152,12 @@ class Reading:
 
     def why_nothing(self) -> str:
         """Why the sources gave neither metrics nor text, in a line."""
-        main = next(reading for reading in self._parts if reading.part is self._plan.main)
-        return f"{self._plan.path}: {what_it_is(main.head)}; tried {names()}; give the log of a training run"
+        main = next(reading for reading in self._parts if reading.part is self.plan.main)
+        return f"{self.plan.path}: {what_it_is(main.head)}; tried {names()}; give the log of a training run"
 
     def unreadable(self) -> bool:
         """Whether no reader knew the main part, or it is binary in a text reader's hands."""
-        main = next(reading for reading in self._parts if reading.part is self._plan.main)
+        main = next(reading for reading in self._parts if reading.part is self.plan.main)
         text = main.reader is not None and not getattr(main.reader, "binary", False)
         return (main.reader is None and main.part.opens is None) or (text and is_binary(main.head))
 
@@ -158,16 +167,24 @@ def read(plan: Plan) -> list[Run]:
     reading = Reading(plan)
     try:
         reading.advance()
-        found = [run for run in reading.finish() if run.frame.height or run.lines or run.manifest]
+        found = list(filter(holds_something, reading.finish()))
         if not found or (reading.unreadable() and not any(run.frame.height for run in found)):
             raise ReadError(reading.why_nothing())
         return found
     except OSError as error:
-        raise ReadError(
-            f"{error.filename or plan.path}: {(error.strerror or str(error)).lower()}; check the path"
-        ) from None
+        raise ReadError(os_error(error, plan.path)) from None
     finally:
         reading.close()
+
+
+def holds_something(run: Run) -> bool:
+    """Whether there is anything to judge: metrics, text or a manifest."""
+    return bool(run.frame.height or run.lines or run.manifest)
+
+
+def os_error(error: OSError, path: str) -> str:
+    """An operating system's error in a line."""
+    return f"{error.filename or path}: {(error.strerror or str(error)).lower()}; check the path and its permissions"
 
 
 def _size(part: Part) -> int | None:

@@ -128,23 +128,30 @@ class Samples(_Records):
 
 
 def is_run_directory(folder: Path) -> bool:
-    """Whether a folder is one run: a metric stream with its manifest, events or console text beside it."""
+    """Whether a folder is one run: klinic's manifest, or a metric stream with console text or events beside it."""
     has = {name for name in (METRICS, MANIFEST, EVENTS, *CONSOLE) if (folder / name).is_file()}
-    return len(has & {METRICS, MANIFEST}) == 2 or (bool(has & {METRICS, MANIFEST}) and len(has) > 1)
+    return (METRICS in has and len(has) > 1) or (MANIFEST in has and _is_manifest(folder / MANIFEST))
+
+
+def _is_manifest(file: Path) -> bool:
+    try:
+        return READER.sniff(Head(file.read_bytes(), file, complete=True)) > 0
+    except OSError:
+        return False
 
 
 def parts(folder: Path) -> tuple[Part, ...]:
     """The parts of a run directory; files that are not there yet may appear later."""
     console = next((folder / name for name in CONSOLE if (folder / name).is_file()), folder / CONSOLE[0])
     metrics = folder / METRICS
-    bare = not metrics.exists() and console.exists()
+    bare = not metrics.exists() and not (folder / MANIFEST).exists()
     return (
         *beside(folder),
         Part(folder / MANIFEST, rank=3, opens=Manifest, whole=True),
         Part(folder / EVENTS, rank=1, opens=Events, ahead=True),
         Part(metrics, rank=2, opens=JsonLines, main=not bare),
         Part(folder / SAMPLES, rank=1, opens=Samples),
-        Part(console, rank=1, main=bare, rows=bare),
+        Part(console, rank=1, main=bare, rows=bare, events=not (folder / EVENTS).exists()),
     )
 
 

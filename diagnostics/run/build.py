@@ -44,6 +44,7 @@ class RunBuilder:
         self._steps: list[int] = []
         self._times: list[float | None] = []
         self._attempts: list[int] = []
+        self._row_of: dict[int, int] = {}  # step -> row, in the attempt at hand
         self._decimals: dict[str, int] = {}
         self._configs: dict[int, Config] = {}
         self._manifest: dict[str, object] = {}
@@ -60,7 +61,7 @@ class RunBuilder:
         other._source, other._last_line = self._source, self._last_line
         other._columns = self._columns.fork(lambda raw: self._rename(raw, other._source.framework))
         other._lines = copy.deepcopy(self._lines)
-        for name in ("steps", "times", "attempts", "decimals", "configs", "manifest", "events", "samples"):
+        for name in ("steps", "times", "attempts", "row_of", "decimals", "configs", "manifest", "events", "samples"):
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
         other._notes, other._resumes = self._notes.copy(), self._resumes.copy()
         return other
@@ -70,20 +71,28 @@ class RunBuilder:
         """How many rows there are so far."""
         return len(self._steps)
 
-    def add(self, events: Iterable[Event], part: int = 0) -> None:
+    def add(self, events: Iterable[Event], part: int = 0, *, parts_rows: bool = True) -> None:
         """Take events in the order in which the reader reports them.
 
         part: which of several sources of this run they come from; config of a higher part wins.
+        parts_rows: a resume without a time parts the rows before it from those after; False where these events
+        come from another source than the rows, so that their order says nothing.
         """
         for event in events:
             if type(event) is Row:
                 self._take_row(event)
-            else:
-                self._take(event, part)
+                continue
+            self._take(event, part)
+            if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
+                self._resumes.append(event)
 
     def read_by(self, reader: str) -> None:
         """Name the reader, where it became known only while reading."""
         self._source = replace(self._source, format=reader)
+
+    def stands_at(self, path: str) -> None:
+        """Name the place, where one source turns out to hold several runs."""
+        self._source = replace(self._source, path=path)
 
     def forget_config(self, part: int) -> None:
         """A part is about to be read anew as a whole (a manifest that was rewritten)."""
@@ -99,8 +108,6 @@ class RunBuilder:
                 self._configs[part] = config.merged(event.values, user=event.user, where=event.where)
             case Happened():
                 self._events.append(event)
-                if event.kind == "resumed":
-                    self._resumes.append(event)
             case SampleRead():
                 self._samples.append(event)
             case Note():
@@ -122,6 +129,8 @@ class RunBuilder:
         steps = self._steps
         step = row.step if row.step is not None else (steps[-1] + 1 if steps else 1)
         resumed = bool(self._resumes) and self._resumes_before(step, row.time)
+        if not resumed and self._belongs_to_an_earlier_row(step, row):
+            return
         if resumed or not steps or step != steps[-1] or self._columns.conflicts(row.values):
             self._open_row(step, row.time, resumed)
         elif self._times[-1] is None:
@@ -131,6 +140,12 @@ class RunBuilder:
             name = self._columns.name(raw)
             digits -= round(math.log10(scale(raw)))
             self._decimals[name] = max(digits, self._decimals.get(name, 0))
+
+    def _belongs_to_an_earlier_row(self, step: int, row: Row) -> bool:
+        """Metrics of their own that come late (a validation beside the training, a second writer) join their step."""
+        if not self._steps or step >= self._steps[-1] or step not in self._row_of:
+            return False
+        return self._columns.put_late(self._row_of[step], row.values, nulls_are_nan=row.nulls_are_nan)
 
     def _resumes_before(self, step: int, time: float | None) -> bool:
         """Whether a resume lies between the last row and this one; events may have been read ahead of rows."""
@@ -146,6 +161,8 @@ class RunBuilder:
         attempt = self._attempts[-1] if self._attempts else 1
         if self._steps and (step <= self._steps[-1] or resumed):
             attempt += 1
+            self._row_of.clear()
+        self._row_of[step] = len(self._steps)
         self._columns.start_row()
         self._steps.append(step)
         self._times.append(time)

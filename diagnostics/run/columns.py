@@ -36,6 +36,7 @@ class Columns:
 
     def __init__(self, rename: Callable[[str], str]) -> None:
         self.rows = 0
+        self._at = -1  # the row that is written
         self.values: dict[str, array[float]] = {}
         self.codes: dict[str, dict[int, int]] = {}
         self.dropped = 0
@@ -47,7 +48,7 @@ class Columns:
     def fork(self, rename: Callable[[str], str]) -> Columns:
         """A copy that can grow without touching this one."""
         other = Columns(rename)
-        other.rows, other.dropped = self.rows, self.dropped
+        other.rows, other._at, other.dropped = self.rows, self._at, self.dropped
         other.values = {name: column[:] for name, column in self.values.items()}
         other.codes = {name: dict(codes) for name, codes in self.codes.items()}
         other._sparse, other._names = set(self._sparse), dict(self._names)
@@ -72,6 +73,7 @@ class Columns:
 
     def start_row(self) -> None:
         """Open a new row; values put from now on belong to it."""
+        self._at = self.rows
         self.rows += 1
 
     def conflicts(self, values: Mapping[str, float | None]) -> bool:
@@ -79,7 +81,7 @@ class Columns:
         return any(self._differs(*self._target(raw, values), value) for raw, value in values.items())
 
     def _differs(self, name: str, factor: float, value: float | None) -> bool:
-        row = self.rows - 1
+        row = self._at
         code = self.codes.get(name, {}).get(row)
         if code is not None:
             return value is not None and _code(as_float(value)) != code
@@ -87,7 +89,7 @@ class Columns:
 
     def put_row(self, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> None:
         """Write values into the open row; a null counts as non-finite where the format says so."""
-        own, row = self._own, self.rows - 1
+        own, row = self._own, self._at
         for raw, value in values.items():
             column = own.get(raw)
             if column is not None and len(column) == row and value is not None and value - value == 0:
@@ -98,6 +100,16 @@ class Columns:
                     pass
             self._put(raw, value, self._target(raw, values), nulls_are_nan)
 
+    def put_late(self, row: int, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> bool:
+        """Write values into an earlier row, if these metrics have none there nor later; whether that was so."""
+        columns = (self.values.get(self._target(raw, values)[0]) for raw in values)
+        if any(column is not None and len(column) > row for column in columns):
+            return False
+        at, self._at = self._at, row
+        self.put_row(values, nulls_are_nan=nulls_are_nan)
+        self._at = at
+        return True
+
     def _target(self, raw: str, values: Mapping[str, float | None]) -> tuple[str, float]:
         """Where a value of a row goes: under verl's name, or under its own where the row has that one too."""
         name, factor = self._resolve(raw)
@@ -105,7 +117,7 @@ class Columns:
 
     def _put(self, raw: str, value: float | None, target: tuple[str, float], nulls_are_nan: bool) -> None:
         name, factor = target
-        row = self.rows - 1
+        row = self._at
         if name != raw and self._holds(name, row):
             if not self._differs(name, factor, value):
                 return
@@ -131,14 +143,14 @@ class Columns:
             column = self.values[name] = array("d")
         if self._names.get(name, ("", 1.0))[0] == name:
             self._own[name] = column
-        if len(column) < self.rows:
-            column.extend([math.nan] * (self.rows - len(column)))
+        if len(column) <= self._at:
+            column.extend([math.nan] * (self._at + 1 - len(column)))
         return column
 
     def _was_a_number(self, name: str) -> bool:
         """A null in a format that may write one for "not logged": a metric that had a number in each of the
         rows just before has lost one; a metric that had a null earlier is logged now and then."""
-        row = self.rows - 1
+        row = self._at
         if name in self._sparse or row < SURE or not all(self._holds(name, row - back) for back in range(1, SURE + 1)):
             self._sparse.add(name)
             return False

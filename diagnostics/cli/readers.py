@@ -1,0 +1,20 @@
+"""List the log formats that klinic reads."""
+
+from __future__ import annotations
+
+import click
+
+from klinic.diagnostics.readers import readers as known
+
+
+@click.command()
+def readers() -> None:
+    """List the log formats that klinic reads.
+
+    The format is chosen by content, never by name; gzip and zstd are seen through, `-` is stdin, and a folder
+    is searched.
+    """
+    rows = [(reader.name, reader.summary) for reader in known()]
+    width = max(len(name) for name, _ in rows)
+    for name, summary in rows:
+        click.echo(f"{name:<{width}}  {summary}")
