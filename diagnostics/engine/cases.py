@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from klinic.diagnostics.engine import yamlio
@@ -12,7 +13,7 @@ from klinic.diagnostics.engine.card import Card, load_card
 from klinic.diagnostics.engine.judge import CardJudgement, judge
 from klinic.diagnostics.engine.model import Incident, Severity
 from klinic.diagnostics.engine.notation import run_from_series
-from klinic.diagnostics.run import Line, Run
+from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts, PlainFacts
 from klinic.diagnostics.signals.parse import nearest
 
@@ -107,10 +108,16 @@ def build_run(case: Case) -> Run:
         return run_from_series(case.data)
     from klinic.diagnostics.readers import open_run
 
-    run: Run = open_run(locate(case))
+    return _with_config(open_run(locate(case)), case)
+
+
+def _with_config(run: Run, case: Case) -> Run:
     config = case.data.get("config") or {}
-    user = bool(case.data.get("user", True))
-    return replace(run, config=run.config.merged(config, user=user, where="case")) if config else run
+    user = set(case.data.get("user", config))
+    for written in (False, True):
+        part = {key: value for key, value in config.items() if (key in user) == written}
+        run = replace(run, config=run.config.merged(part, user=written, where="case")) if part else run
+    return run
 
 
 def locate(case: Case) -> Path:
@@ -144,11 +151,22 @@ def _facts_of(run: Run) -> Any:
 def _incidents(card: Card, case: Case) -> Sequence[Incident]:
     from klinic.diagnostics.engine.incidents import match_incidents
 
-    if "text" in case.data:
-        lines = tuple(Line(text, number) for number, text in enumerate(str(case.data["text"]).splitlines(), 1))
-    else:
-        lines = build_run(case).lines
-    return match_incidents([card], lines)
+    run = _run_of_text(str(case.data["text"])) if "text" in case.data else build_run(case)
+    return match_incidents([card], _with_config(run, case))
+
+
+def _run_of_text(text: str) -> Run:
+    """The text as the readers see it, without terminal codes and prefixes; an empty run where they find nothing."""
+    from klinic.diagnostics.readers import ReadError, open_run
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "case.log"
+        path.write_text(text, "utf-8")
+        try:
+            run: Run = open_run(path)
+        except ReadError:
+            return Run()
+    return run
 
 
 def _check_incident(expect: Any, found: Sequence[Incident]) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.yamlio import Places, Problem
-from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
+from klinic.diagnostics.signals import ExpressionError, Scope, compile_text
 from klinic.diagnostics.signals.parse import nearest
 
 At = tuple[Any, ...]
@@ -42,7 +43,9 @@ def check_card(path: Path | str) -> list[Problem]:
         return [Problem(str(where), 1, 1, "a card is a mapping of keys: id, name, kind, ...")]
     places = yamlio.places(text)
     found = [_placed(where, places, at, what) for at, what in _all(data)]
-    found += [Problem(str(where), m.line + 1, m.column + 1, f"{at[-1]!r} stands here twice") for at, m in places.repeated]
+    found += [
+        Problem(str(where), m.line + 1, m.column + 1, f"{at[-1]!r} stands here twice") for at, m in places.repeated
+    ]
     return sorted(found, key=lambda one: (one.line, one.column))
 
 
@@ -75,7 +78,7 @@ def _all(data: Mapping[str, Any]) -> Found:
 def _keys(data: Mapping[str, Any]) -> Found:
     yield from _unknown(data, KEYS, ())
     order = [KEYS.index(key) for key in data if key in KEYS]
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         if after < before:
             yield (KEYS[after],), f"{KEYS[after]!r} stands before {KEYS[before]!r} in the order of keys"
     wanted = [*REQUIRED, *(("match", "message", "cause", "fix") if data.get("kind") == "incident" else ("levels",))]
@@ -157,7 +160,9 @@ def _patience(entry: Any, at: At) -> Found:
 def _expressions(data: Mapping[str, Any]) -> Found:
     """Compile everything; report names that are unused and metrics that `needs` does not cover."""
     lets = {str(name): str(text) for name, text in (data.get("let") or {}).items()}
-    thresholds = {str(k): v.get("value") if isinstance(v, Mapping) else v for k, v in (data.get("thresholds") or {}).items()}
+    thresholds = {
+        str(k): v.get("value") if isinstance(v, Mapping) else v for k, v in (data.get("thresholds") or {}).items()
+    }
     scope = Scope(thresholds, lets)
     deciding: set[str] = set()
     for at, text, kind in _texts(data, lets):
@@ -210,8 +215,162 @@ def _needs(data: Mapping[str, Any], deciding: set[str]) -> Found:
 
 
 def _meets(need: str, metric: str) -> bool:
-    return metric == "outcome()" and need.startswith(("val-", "critic/score", "critic/rewards")) or (
-        fnmatch.fnmatchcase(metric, need) or fnmatch.fnmatchcase(need, metric)
+    if metric == "outcome()":
+        return need.startswith(("val-", "critic/score", "critic/rewards"))
+    return fnmatch.fnmatchcase(metric, need) or fnmatch.fnmatchcase(need, metric)
+
+
+_CHECKS:
+        try:
+            yield from check(data)
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            yield (), f"misshapen: {error}"
+
+
+def _keys(data: Mapping[str, Any]) -> Found:
+    yield from _unknown(data, KEYS, ())
+    order = [KEYS.index(key) for key in data if key in KEYS]
+    for before, after in pairwise(order):
+        if after < before:
+            yield (KEYS[after],), f"{KEYS[after]!r} stands before {KEYS[before]!r} in the order of keys"
+    wanted = [*REQUIRED, *(("match", "message", "cause", "fix") if data.get("kind") == "incident" else ("levels",))]
+    for key in wanted:
+        if data.get(key) in (None, "", {}, []) and not (data.get("kind") == "incident" and key in ("summary", "why")):
+            yield (), f"lacks {key!r}"
+
+
+def _unknown(entry: Any, known: Iterable[str], at: At) -> Found:
+    if not isinstance(entry, Mapping):
+        yield at, f"a mapping of {', '.join(known)} is wanted"
+        return
+    for key in entry:
+        if key not in known:
+            close = nearest(str(key), known)
+            yield (*at, str(key)), f"unknown key {key!r}" + (f"; did you mean {close!r}?" if close else "")
+
+
+def _words(data: Mapping[str, Any]) -> Found:
+    for key, choices in _CHOICES.items():
+        if key in data and data[key] not in choices:
+            yield (key,), f"{key} is one of {', '.join(choices)}, not {data[key]!r}"
+    for key, pattern, example in (("id", _ID, "POL03"), ("name", _NAME, "update-too-large")):
+        if key in data and not pattern.fullmatch(str(data[key])):
+            yield (key,), f"{key} is written like {example}, not {data[key]!r}"
+    summary = str(data.get("summary", "")).strip()
+    if summary.endswith(".") or "\n" in summary:
+        yield ("summary",), "summary is one line without a full stop"
+
+
+def _shapes(data: Mapping[str, Any]) -> Found:
+    for name, entry in (data.get("thresholds") or {}).items():
+        at = ("thresholds", str(name))
+        yield from _unknown(entry, _THRESHOLD_KEYS, at)
+        if isinstance(entry, Mapping):
+            value = entry.get("value")
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                yield at, f"{name}: value is a number, not {value!r}"
+            if not entry.get("source"):
+                yield at, f"{name}: where does the number come from? (source)"
+    for index, entry in enumerate(data.get("try") or ()):
+        yield from _unknown(entry, _TRY_KEYS, ("try", index))
+        yield from ((("try", index), f"lacks {key!r}") for key in ("key", "to", "because") if key not in entry)
+
+
+def _matches(data: Mapping[str, Any]) -> Found:
+    for index, entry in enumerate(data.get("match") or ()):
+        at = ("match", index)
+        yield from _unknown(entry, _MATCH_KEYS, at)
+        if entry.get("severity") not in LEVELS:
+            yield at, f"severity is one of {', '.join(LEVELS)}"
+        try:
+            re.compile(entry.get("pattern", ""))
+        except re.error as error:
+            yield (*at, "pattern"), f"not a regular expression: {error}"
+
+
+def _levels(data: Mapping[str, Any]) -> Found:
+    for name, entry in (data.get("levels") or {}).items():
+        at = ("levels", str(name))
+        if name not in LEVELS:
+            yield at, f"levels are {', '.join(LEVELS)}, not {name!r}"
+            continue
+        yield from _unknown(entry, _LEVEL_KEYS, at)
+        if "when" not in entry:
+            yield at, "lacks 'when'"
+        yield from _patience(entry.get("for") or {}, (*at, "for"))
+
+
+def _patience(entry: Any, at: At) -> Found:
+    yield from _unknown(entry, _FOR_KEYS, at)
+    k, of = entry.get("k", 1), entry.get("of", entry.get("k", 1))
+    if not (isinstance(k, int) and isinstance(of, int) and 1 <= k <= of <= 1000):
+        yield at, f"k of n rows: 1 <= k <= of, not {k} of {of}"
+    if entry.get("unit", "steps") not in ("steps", "evals"):
+        yield at, "unit is steps or evals"
+
+
+def _expressions(data: Mapping[str, Any]) -> Found:
+    """Compile everything; report names that are unused and metrics that `needs` does not cover."""
+    lets = {str(name): str(text) for name, text in (data.get("let") or {}).items()}
+    thresholds = {
+        str(k): v.get("value") if isinstance(v, Mapping) else v for k, v in (data.get("thresholds") or {}).items()
+    }
+    scope = Scope(thresholds, lets)
+    deciding: set[str] = set()
+    for at, text, kind in _texts(data, lets):
+        node = yield from _compiled(at, text, kind, scope)
+        if node is not None and at[0] == "levels":
+            deciding |= node.metrics
+    for name in thresholds:
+        if name not in scope.used and not _used_in_texts(name, data):
+            yield ("thresholds", name), f"threshold {name!r} is not used"
+    for name in lets:
+        if name not in scope.used:
+            yield ("let", name), f"{name!r} is not used"
+    yield from _needs(data, deciding)
+
+
+def _used_in_texts(name: str, data: Mapping[str, Any]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", str(step.get("to", ""))) for step in data.get("try") or ())
+
+
+def _texts(data: Mapping[str, Any], lets: Mapping[str, str]) -> Iterator[tuple[At, str, str]]:
+    if "applies" in data:
+        yield ("applies",), str(data["applies"]), "truth"
+    for name, entry in (data.get("levels") or {}).items():
+        if isinstance(entry, Mapping) and "when" in entry:
+            yield ("levels", str(name), "when"), str(entry["when"]), "truth"
+    for index, step in enumerate(data.get("try") or ()):
+        if isinstance(step, Mapping) and "if" in step:
+            yield ("try", index, "if"), str(step["if"]), "truth"
+
+
+def _compiled(at: At, text: str, kind: str, scope: Scope) -> Iterator[tuple[At, str]]:  # type: ignore[misc]
+    try:
+        return compile_text(text, scope, kind)  # type: ignore[return-value]
+    except ExpressionError as error:
+        place = _At(at)
+        place.line, place.column = error.line, error.column
+        yield place, str(error)
+        return None
+
+
+def _needs(data: Mapping[str, Any], deciding: set[str]) -> Found:
+    if data.get("kind") != "metric":
+        return
+    needs = [str(need) for need in data.get("needs") or ()]
+    if not needs:
+        yield ("needs",), "a metric card needs at least one metric"
+    for index, need in enumerate(needs):
+        if not any(_meets(part.strip(), metric) for part in need.split("|") for metric in deciding):
+            yield ("needs", index), f"{need!r} is needed but no level looks at it"
+
+
+def _meets(need: str, metric: str) -> bool:
+    return (
+        metric == "outcome()"
+        and need.startswith(("val-", "critic/score", "critic/rewards"))
+        or (fnmatch.fnmatchcase(metric, need) or fnmatch.fnmatchcase(need, metric))
     )
 
 

@@ -158,7 +158,7 @@ def choice(test: Node, yes: Node, no: Node) -> Node:
 
 def folded(node: Node) -> Node:
     """A constant in place of an operation on constants."""
-    if isinstance(node, Elementwise) and not node.rows and node.children:
-        if all(isinstance(child, Constant) for child in node.children):
-            return Constant(node.fn(*(child.value for child in node.children)))  # type: ignore[attr-defined]
-    return node
+    if not isinstance(node, Elementwise) or node.rows or not node.children:
+        return node
+    values = [child.value for child in node.children if isinstance(child, Constant)]
+    return Constant(node.fn(*values)) if len(values) == len(node.children) else node

@@ -73,7 +73,7 @@ _LITERALS = {"true": True, "false": False, "null": None}
 class _Spelled(ast.NodeTransformer):
     """`true`, `false` and `null` as YAML and Hydra spell them."""
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802 (ast's own naming)
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         """A constant in the name's place."""
         return ast.copy_location(ast.Constant(_LITERALS[node.id]), node) if node.id in _LITERALS else node
 
