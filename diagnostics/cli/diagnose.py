@@ -19,17 +19,31 @@ LEVELS = ("never", "info", "warn", "error")
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--format", "-f", "names", multiple=True, metavar="FORMAT", help="text (default), json, markdown; may repeat.")
-@click.option("--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout.")
-@click.option("--profile", default="default", show_default=True, metavar="NAME", help="default, seed, or a profile of your own.")
-@click.option("--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own, beside the built-in ones; may repeat.")
-@click.option("--config", metavar="FILE", help="The run's config where the log lacks it: YAML, overrides or a launch command.")
-@click.option("--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a card's threshold; may repeat.")
+@click.option(
+    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text (default), json, markdown; may repeat."
+)
+@click.option(
+    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
+)
+@click.option(
+    "--profile", default="default", show_default=True, metavar="NAME", help="default, seed, or a profile of your own."
+)
+@click.option(
+    "--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own, beside the built-in ones; may repeat."
+)
+@click.option(
+    "--config", metavar="FILE", help="The run's config where the log lacks it: YAML, overrides or a launch command."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a card's threshold; may repeat."
+)
 @click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: ids, names, families, patterns.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
 @click.option("--from", "first", type=int, metavar="STEP", help="Judge from this step on, as if the run began there.")
 @click.option("--to", "last", type=int, metavar="STEP", help="Judge the run as it stood after this step.")
-@click.option("--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on.")
+@click.option(
+    "--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on."
+)
 def diagnose(
     paths: tuple[str, ...],
     names: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import Any
 from klinic.diagnostics.engine.card import Card, CardError, with_overrides
 from klinic.diagnostics.engine.causes import Relations, with_causes, worst_root
 from klinic.diagnostics.engine.health import health, verdict
+from klinic.diagnostics.engine.incidents import ends_without_a_word, match_incidents
 from klinic.diagnostics.engine.judge import CardJudgement, Judge, Judgement
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Vital
@@ -58,7 +59,7 @@ def diagnose(
     chosen = _chosen(with_overrides(with_overrides(known, load_profile(profile)), overrides or {}), select, ignore)
     run = between(run, *steps) if steps else run
     about = facts(run)
-    incidents = _incidents(chosen, run)
+    incidents = _incidents(chosen, run, about, whole=not (steps and steps[1] is not None))
     _check_judgeable(run, incidents)
     judgement = Judge(chosen, about).judge(run)
     signs = measure(run, about, with_ranges(definitions(), profile_ranges(profile))) if run.frame.height else ()
@@ -126,12 +127,11 @@ def between(run: Run, first: int | None, last: int | None) -> Run:
     return replace(run, frame=run.frame.filter(keep), nonfinite=nonfinite)
 
 
-def _incidents(cards: Iterable[Card], run: Run) -> tuple[Incident, ...]:
-    try:
-        from klinic.diagnostics.engine.incidents import match_incidents
-    except ModuleNotFoundError:
-        return ()
-    return tuple(match_incidents([card for card in cards if card.kind == "incident"], run))
+def _incidents(cards: Iterable[Card], run: Run, about: Facts, *, whole: bool) -> tuple[Incident, ...]:
+    """What the text says; and, where the whole run is judged and nothing else tells its end, that it has none."""
+    found = match_incidents([card for card in cards if card.kind == "incident"], run)
+    silent = ends_without_a_word(run, about) if whole and not found else None
+    return (*found, silent) if silent else tuple(found)
 
 
 def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:

@@ -39,9 +39,7 @@ def prescribe(
     return tuple(_one_per_key(ordered))
 
 
-def _to_treat(
-    findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition
-) -> Iterator[Finding]:
+def _to_treat(findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition) -> Iterator[Finding]:
     """Roots that act up, heaviest first; in place of a root without a remedy, what follows from it."""
     for root in (finding for finding in findings if finding.root_cause is None):
         group = [f for f in (root, *consequences(root, findings)) if f.severity > Severity.INFO]
@@ -145,7 +143,10 @@ def hydra(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return f"[{','.join(map(hydra, value))}]"
-    if isinstance(value, str) and not value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalnum():
+    if (
+        isinstance(value, str)
+        and not value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalnum()
+    ):
         return "'" + value.replace("'", "\\'") + "'"
     return repr(value) if isinstance(value, float) else str(value)
 

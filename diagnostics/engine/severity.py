@@ -23,26 +23,35 @@ AROUND = 5  # values of the outcome compared before and after an episode
 
 @dataclass(frozen=True)
 class Outcome:
-    """The run's outcome: rows that have a value of it, the values (larger is better), and one value's standard error."""
+    """The run's outcome: rows that have a value of it, the values (larger is better), responses behind each value."""
 
     rows: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
-    error: float = 0.0
+    trials: float = 200
 
     def held(self, episode: Episode) -> bool:
         """Whether the outcome after an episode is within noise of where it was before, or above.
 
-        An episode from the first value on is held against the outcome's first values; without a value after the
-        episode nothing was lost yet.
+        An episode that was there before the first value is held against the best of the outcome's first values;
+        without a value after the episode nothing was lost yet.
         """
         pairs = list(zip(self.rows, self.values, strict=True))
         before = [value for row, value in pairs if row < episode.onset]
         after = [value for row, value in pairs if row > episode.last]
         if not after:
             return True
-        was = median(before[-AROUND:] or self.values[:AROUND])
-        slack = max(3 * self.error, 3 * noise(self.values), 0.1 * abs(was))
-        return median(after[-AROUND:]) >= was - slack
+        was = median(before[-AROUND:]) if before else max(self.values[:AROUND])
+        return median(after[-AROUND:]) >= was - self._slack(was)
+
+    def _slack(self, level: float) -> float:
+        """Three times what chance makes of an unchanged outcome, a tenth of its level at least."""
+        scatter = noise(self.values) if len(self.values) >= 2 * AROUND else 0.0
+        return max(3 * self._error(level), 3 * scatter, 0.1 * abs(level))
+
+    def _error(self, level: float) -> float:
+        """Standard error of a rate; 0 for an outcome that is no rate."""
+        rate = min(self.values) >= 0 and max(self.values) <= 1
+        return math.sqrt(level * (1 - level) / self.trials) if rate else 0.0
 
 
 def outcome_of(run: Run, facts: Facts) -> Outcome:
@@ -56,15 +65,7 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
     column = run.frame[name]
     values = tuple(column.drop_nulls().to_list())
     trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
-    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, _error(values, trials or 200))
-
-
-def _error(values: Sequence[float], trials: float) -> float:
-    """Standard error of a rate at the run's middle level; 0 for an outcome that is no rate."""
-    if not values or min(values) < 0 or max(values) > 1:
-        return 0.0
-    rate = median(values)
-    return math.sqrt(rate * (1 - rate) / trials)
+    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, trials or 200)
 
 
 def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:

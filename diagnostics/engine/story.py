@@ -32,17 +32,16 @@ def _chain(findings: Sequence[Finding]) -> str:
     followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
     text = f"{_capital(root.message.rstrip('.'))}, {_since(root)}"
     if followers:
-        told = [f"{_words(f)} at step {f.first_step}" for f in followers[:SHOWN]]
-        text += f"; then {_joined(told)}{_and_more(len(followers) - SHOWN)}"
+        shown = sorted(followers, key=lambda f: -f.severity)[:SHOWN]
+        told = [f"{f.name} at step {f.first_step}" for f in followers if f in shown]
+        text += f"; then {_joined(told, len(followers) - SHOWN)}"
     return f"{text}.{_others(root, findings)}"
 
 
 def _others(root: Finding, findings: Sequence[Finding]) -> str:
     """Roots beside the first one that need a look of their own."""
-    names = [
-        _words(f) for f in findings if f.root_cause is None and f.id != root.id and f.severity > Severity.INFO
-    ]
-    return f" Apart from that: {_joined(names[:SHOWN])}{_and_more(len(names) - SHOWN)}." if names else ""
+    names = [f.name for f in findings if f.root_cause is None and f.id != root.id and f.severity > Severity.INFO]
+    return f" Apart from that: {_joined(names[:SHOWN], len(names) - SHOWN)}." if names else ""
 
 
 def _since(finding: Finding) -> str:
@@ -63,16 +62,10 @@ def _span(first: int, last: int) -> str:
     return f"step {first}" if first == last else f"steps {first} to {last}"
 
 
-def _words(finding: Finding) -> str:
-    return finding.name.replace("-", " ")
-
-
-def _joined(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _and_more(rest: int) -> str:
-    return f" and {rest} more" if rest > 0 else ""
+def _joined(words: Sequence[str], rest: int = 0) -> str:
+    """`a`, `a and b`, `a, b and 4 more`."""
+    items = [*words, f"{rest} more"] if rest > 0 else list(words)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _capital(text: str) -> str:

@@ -66,10 +66,9 @@ class Page:
     def labelled(self, label: str, kind: str, text: str, indent: int = 2, gap: int = 7) -> None:
         """A coloured label, then text wrapped beside it."""
         start = len(self._lines)
-        self.text(f"{label:<{gap}}{text}".replace(" ", "\0", gap - len(label)), indent, indent + gap)
-        if len(self._lines) > start:
-            first = self._lines[start].replace("\0", " ")
-            self._lines[start] = first.replace(label, self.style(label, kind), 1)
+        self.text("_" * gap + text, indent, indent + gap)
+        padded = self.style(label, kind) + " " * (gap - len(label))
+        self._lines[start] = self._lines[start].replace("_" * gap, padded, 1)
 
     def render(self) -> str:
         """All lines, one newline at the end."""

@@ -8,7 +8,7 @@ from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Incident, Override, Vital
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.layout import clean
-from klinic.diagnostics.report.phrases import evidence_words, sentence, source_words, when
+from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, source_words, telling, when
 from klinic.diagnostics.report.words import bounds, number, plain, sparkline
 
 
@@ -74,7 +74,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield "\n### Findings\n"
     for root in roots:
         yield f"- {_finding(root)}"
-        yield from (f"  - {_text(evidence_words(evidence))}" for evidence in root.evidence)
+        yield from (f"  - {_text(evidence_words(evidence))}" for evidence in telling(root.evidence))
         if root.why:
             yield f"  - why: {_text(root.why)}"
         yield from (f"  - led to {_finding(follower)}" for follower in consequences(root, findings))
@@ -103,7 +103,9 @@ def _small_print(case: Judged) -> Iterator[str]:
     found = case.diagnosis
     if found.not_applicable:
         yield "\n<details><summary>Not judged</summary>\n"
-        yield from (f"- {_code(item.name)} ({item.id}): {_text(item.missing)}" for item in found.not_applicable)
+        yield from (
+            f"- {_code(item.name)} ({item.id}): {_text(lacking(item.missing))}" for item in found.not_applicable
+        )
         yield "\n</details>"
     if found.notes:
         yield "\nNotes\n"

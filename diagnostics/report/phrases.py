@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Run
@@ -21,12 +23,26 @@ def when(finding: Finding) -> str:
 
 def evidence_words(evidence: Evidence) -> str:
     """`med(abs(actor/ppo_kl), 5) was 4.93, above 0.02 nats/token, at step 41`."""
-    text = evidence.text.replace("'", "")
+    text = shortened(evidence.text.replace("'", ""))
     if evidence.value is None or evidence.bound is None:
         return f"{text} at step {evidence.step}"
     unit = f" {evidence.unit}" if evidence.unit else ""
     side = SIDES.get(evidence.op, evidence.op)
     return f"{text} was {number(evidence.value)}, {side} {number(evidence.bound)}{unit}, at step {evidence.step}"
+
+
+def shortened(text: str, width: int = 76) -> str:
+    """An expression cut to what a line can show."""
+    return text if len(text) <= width else f"{text[: width - 3].rstrip()}..."
+
+
+def telling(evidence: Sequence[Evidence], most: int = 3) -> list[Evidence]:
+    """The comparisons worth showing: those with numbers where there are any, each once, as they first held."""
+    numeric = [item for item in evidence if item.value is not None and item.bound is not None]
+    first: dict[str, Evidence] = {}
+    for item in numeric or evidence:
+        first.setdefault(item.text, item)
+    return list(first.values())[:most]
 
 
 def sentence(text: str) -> str:
@@ -38,10 +54,16 @@ def sentence(text: str) -> str:
 def source_words(run: Run) -> str:
     """What was read: writer, format, steps, attempts, where the config was found."""
     writer = " ".join(filter(None, (run.source.framework, run.source.version)))
-    parts = [f"{writer} run" if writer else "", f"read as {run.source.format}" if run.source.format else ""]
+    parts = [f"read as {run.source.format}" if run.source.format else "", f"{writer} run" if writer else ""]
     if run.steps is not None:
         parts.append(f"{steps(*run.steps)} ({count(run.frame.height, 'row')})")
     if len(run.attempts) > 1:
         parts.append(count(len(run.attempts), "attempt"))
     parts.append(f"config from {listed(run.config.where)}" if run.config else "no config found")
     return sentence(", ".join(filter(None, parts)))
+
+
+def lacking(missing: str) -> str:
+    """`no critic/vf_loss` for missing metrics; other reasons as they are."""
+    is_metric = "/" in missing.split()[0] if missing else False
+    return f"no {missing}" if is_metric else missing

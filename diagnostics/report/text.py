@@ -8,9 +8,10 @@ from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Incident, Override, Severity, Vital
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.layout import Page, clean
-from klinic.diagnostics.report.phrases import evidence_words, sentence, source_words, when
-from klinic.diagnostics.report.words import bounds, number, plain, sparkline
+from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, shortened, source_words, telling, when
+from klinic.diagnostics.report.words import bounds, count, number, plain, sparkline
 
+REASONS = 6  # groups of rules that were not judged
 ARROWS = {"rising": "↗", "falling": "↘", "flat": "→", "unknown": " "}
 
 
@@ -53,10 +54,9 @@ def _vitals(page: Page, vitals: Sequence[Vital]) -> None:
 def _vital_row(page: Page, vital: Vital) -> str:
     status = page.style(f"{vital.status:<7}", vital.status)
     if vital.value is None:
-        return f"  {status} {vital.title:<15} {page.style('not logged', 'dim')}"
-    spark = sparkline(vital.spark, 20)
-    reading = f"{number(vital.value):>8} {ARROWS[vital.trend]} {bounds(vital.low, vital.high):<17}"
-    return f"  {status} {vital.title:<15}{reading} {spark:<20} {vital.unit}"
+        return f"  {status} {vital.title:<13} {page.style('not logged', 'dim')}"
+    reading = f"{number(vital.value):>9} {ARROWS[vital.trend]} {bounds(vital.low, vital.high):<15}"
+    return f"  {status} {vital.title:<12}{reading} {sparkline(vital.spark, 16):<16} {vital.unit}"
 
 
 def _incidents(page: Page, case: Judged) -> None:
@@ -100,7 +100,7 @@ def _finding(page: Page, finding: Finding) -> None:
     title = f"{finding.name} ({finding.id}), {when(finding)}, {finding.confidence} confidence"
     page.labelled(str(finding.severity), str(finding.severity), title)
     page.text(sentence(finding.message), 9)
-    for evidence in finding.evidence:
+    for evidence in telling(finding.evidence):
         page.text(f"- {evidence_words(evidence)}", 9, 11)
     page.text(finding.why, 9)
 
@@ -109,7 +109,7 @@ def _follower(page: Page, finding: Finding) -> None:
     title = f"{finding.name} ({finding.id}), {when(finding)}"
     page.labelled(str(finding.severity), str(finding.severity), title, indent=5)
     page.text(sentence(finding.message), 12)
-    for evidence in finding.evidence[:1]:
+    for evidence in telling(finding.evidence, 1):
         page.text(f"- {evidence_words(evidence)}", 12, 14)
 
 
@@ -151,12 +151,14 @@ def _new(override: Override) -> str:
 def _not_judged(page: Page, case: Judged) -> None:
     groups: dict[str, list[str]] = {}
     for item in case.diagnosis.not_applicable:
-        groups.setdefault(item.missing, []).append(item.name)
-    if not groups:
-        return
-    page.heading("Not judged")
-    for missing, names in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
-        page.text(f"{missing}: {', '.join(names)}", 2, 4, kind="dim")
+        groups.setdefault(lacking(item.missing), []).append(item.name)
+    if groups:
+        page.heading("Not judged")
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    for missing, names in ordered[:REASONS]:
+        page.text(f"{shortened(missing)}: {', '.join(names)}", 2, 4, kind="dim")
+    if rest := sum(len(names) for _, names in ordered[REASONS:]):
+        page.text(f"and {count(rest, 'rule')} more for other reasons (--format json lists all)", 2, 4, kind="dim")
 
 
 def _notes(page: Page, notes: Sequence[str]) -> None:
