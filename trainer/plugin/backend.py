@@ -59,7 +59,7 @@ class Backend:
         """Write how the run ended and stop the heartbeat."""
         self._ended.set()
         status, error = self.session.outcome(exit_code)
-        self.run.finish(status, self.session.step(), error)
+        self.run.finish(status, self.session.last_step, error)
         self.session.close()
 
 

@@ -16,6 +16,7 @@ class Session:
         self.run: RunDirectory | None = None
         self.stopped: dict[str, Any] | None = None
         self.error: str | None = None
+        self.last_step: int | None = None
         self._saved = -1
         self._ran: set[int] = set()
         self._reward: tuple[int, int] | None = None
@@ -46,6 +47,7 @@ class Session:
 
     def end_of_step(self, step: int) -> None:
         """Do what the control folder asks, now that the step is written."""
+        self.last_step = step
         if self.run is None or self.trainer is None:
             return
         if request := pending(self.run.path, REWARD):

@@ -88,9 +88,9 @@ ON_CPU = (
     ),
     Touch(
         "verl.workers.engine.fsdp.transformer_impl",
-        f"{_HERE}.cpu.patches:no_pinned_offload",
-        "the reference model without pinned memory",
-        (Point("CPUOffloadPolicy", ("pin_memory",)),),
+        f"{_HERE}.cpu.patches:engine",
+        "fp32, and the reference model without pinned memory",
+        (Point("CPUOffloadPolicy", ("pin_memory",)), Point("FSDPEngine.__init__", ("engine_config",))),
     ),
     Touch(
         "verl.trainer.ppo.v1.replay_buffer",

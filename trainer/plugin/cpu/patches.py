@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from types import ModuleType
 from typing import Any
@@ -57,9 +58,23 @@ def _load_value_head(
     )
 
 
-def no_pinned_offload(module: ModuleType) -> None:
-    """Give forward-only models no offload policy: pinned memory needs an accelerator, and they are on the CPU."""
+def engine(module: ModuleType) -> None:
+    """Compute in fp32, and give forward-only models no offload policy.
+
+    Without a word about precision verl computes under a bf16 autocast, which a CPU does slowly and which makes
+    the entropy jump in steps of 2^-8. The offload policy pins memory, which needs an accelerator.
+    """
     module.CPUOffloadPolicy = lambda pin_memory=True: None
+    around(module.FSDPEngine, "__init__", _in_fp32)
+
+
+def _in_fp32(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+    original(self, *args, **kwargs)
+    if self.engine_config.mixed_precision is None:
+        settings = copy.copy(self.engine_config)
+        plain = dict.fromkeys(("param_dtype", "reduce_dtype", "buffer_dtype"), "fp32")
+        object.__setattr__(settings, "mixed_precision", plain)  # verl's configs refuse a plain assignment
+        self.engine_config = settings
 
 
 def quick_polling(module: ModuleType) -> None:
