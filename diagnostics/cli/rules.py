@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.engine.card import Card, CardError, load_card
 from klinic.diagnostics.engine.cases import CaseError, CaseResult, run_cases
 from klinic.diagnostics.engine.library import all_cards, card_paths
@@ -31,18 +32,12 @@ def list_(extra: tuple[str, ...], kind: str | None, form: str) -> None:
     try:
         cards = [card for card in all_cards(extra) if kind in (None, card.kind)]
     except CardError as error:
-        raise _failure(str(error)) from None
+        fail(str(error))
     if form == "json":
         click.echo(json.dumps([_record(card) for card in cards], indent=2, ensure_ascii=False))
         return
     for line in _table(cards):
         click.echo(line)
-
-
-def _failure(text: str) -> click.ClickException:
-    failure = click.ClickException(text)
-    failure.exit_code = 2
-    return failure
 
 
 def _severities(card: Card) -> list[str]:
@@ -112,7 +107,7 @@ def _results(path: Path) -> list[CaseResult]:
         card = load_card(path)
         results = run_cases(path, card)
     except (CardError, CaseError) as error:
-        raise _failure(str(error)) from None
+        fail(str(error))
     if not results:
         click.echo(f"{card.cases_path}: no cases for {card.id} {card.name}", err=True)
     return results
@@ -121,7 +116,7 @@ def _results(path: Path) -> list[CaseResult]:
 def _expanded(files: Iterable[Path]) -> Iterator[Path]:
     for path in files:
         if not path.exists():
-            raise _failure(f"{path}: no such file or folder")
+            fail(f"{path}: no such file or folder")
         if path.is_dir():
             yield from card_paths(path)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.yamlio import Places, Problem
-from klinic.diagnostics.signals import ExpressionError, Scope, compile_text
+from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
 from klinic.diagnostics.signals.parse import nearest
 
 At = tuple[Any, ...]
@@ -193,9 +193,9 @@ def _texts(data: Mapping[str, Any], lets: Mapping[str, str]) -> Iterator[tuple[A
             yield ("try", index, "if"), str(step["if"]), "truth"
 
 
-def _compiled(at: At, text: str, kind: str, scope: Scope) -> Iterator[tuple[At, str]]:  # type: ignore[misc]
+def _compiled(at: At, text: str, kind: str, scope: Scope) -> Generator[tuple[At, str], None, Node | None]:
     try:
-        return compile_text(text, scope, kind)  # type: ignore[return-value]
+        return compile_text(text, scope, kind)
     except ExpressionError as error:
         place = _At(at)
         place.line, place.column = error.line, error.column

@@ -14,15 +14,41 @@ from klinic.diagnostics.run import Run
 class Facts(Protocol):
     """Facts of a run's config that signals scale by; every one is None where the log does not say."""
 
-    algorithm: Any
-    framework: Any
-    U: Any
-    n: Any
-    total_steps: Any
-    lr_warmup_steps: Any
-    critic_warmup: Any
-    train_batch_size: Any
-    val_rows: Any
+    @property
+    def algorithm(self) -> str | None:
+        """Advantage estimator: gae, grpo, ..."""
+
+    @property
+    def framework(self) -> str | None:
+        """Who wrote the log: verl, trl, ..."""
+
+    @property
+    def U(self) -> float | None:  # noqa: N802 (its name everywhere)
+        """Optimiser updates per rollout batch."""
+
+    @property
+    def n(self) -> float | None:
+        """Samples a prompt."""
+
+    @property
+    def total_steps(self) -> float | None:
+        """Planned steps."""
+
+    @property
+    def lr_warmup_steps(self) -> float | None:
+        """Steps of learning rate warm-up."""
+
+    @property
+    def critic_warmup(self) -> float | None:
+        """Steps in which only the critic learns."""
+
+    @property
+    def train_batch_size(self) -> float | None:
+        """Prompts a batch."""
+
+    @property
+    def val_rows(self) -> float | None:
+        """Rows of the validation set."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Node:
     def __init__(self, key: str, children: Sequence[Node] = (), rank: int | None = None) -> None:
         self.key = key
         self.children = tuple(children)
-        self.rank = max((child.rank for child in children), default=ALWAYS) if rank is None else rank
+        self.rank: int = max((child.rank for child in children), default=ALWAYS) if rank is None else rank
         self.metrics: frozenset[str] = frozenset().union(*(child.metrics for child in children))
 
     def start(self) -> Any:

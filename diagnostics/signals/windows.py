@@ -49,10 +49,6 @@ def mad(rows: Floats) -> Floats:
 
 def total(rows: Floats) -> Floats:
     """Sum of each row, added column by column so that the order never depends on how many rows there are."""
-    return _total(rows)
-
-
-def _total(rows: Floats) -> Floats:
     while rows.shape[1] > 1:
         half = rows.shape[1] // 2
         even = rows[:, :half] + rows[:, half : 2 * half]
@@ -62,7 +58,7 @@ def _total(rows: Floats) -> Floats:
 
 def mean(rows: Floats) -> Floats:
     """Mean of each row."""
-    return total(rows) / rows.shape[1]
+    return np.asarray(total(rows) / rows.shape[1])
 
 
 def deviation(rows: Floats) -> Floats:
@@ -79,7 +75,7 @@ def line(rows: Floats) -> Floats:
     """Change along the least squares line over each row, in the values' unit."""
     ramp = _ramp(rows.shape[1])
     centred = rows - mean(rows)[:, None]
-    return total(centred * ramp) / float((ramp * ramp).sum()) * rows.shape[1]
+    return np.asarray(total(centred * ramp) / float((ramp * ramp).sum()) * rows.shape[1])
 
 
 def straightness(rows: Floats) -> Floats:
@@ -90,9 +86,9 @@ def straightness(rows: Floats) -> Floats:
     along = total(centred * ramp) ** 2 / float((ramp * ramp).sum())
     tiny = 1e-24 * total(rows * rows)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(spread > tiny, along / spread, np.nan)
+        return np.minimum(np.where(spread > tiny, along / spread, np.nan), 1.0)
 
 
 def jitter(rows: Floats) -> Floats:
     """Noise of each row: 1.4826 MAD of its first differences over the square root of two."""
-    return mad(np.diff(rows, axis=1)) / np.sqrt(2.0)
+    return np.asarray(mad(np.diff(rows, axis=1)) / np.sqrt(2.0))
