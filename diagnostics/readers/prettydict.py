@@ -1,0 +1,111 @@
+"""slime's metrics: a dict of `train/...` or `rollout/...` numbers, on one line behind `step 3:` or over many lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame, head_frames
+from klinic.diagnostics.readers._values import number
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.run.events import Event, Meta, Note, Row
+
+MAX_LINES = 2000
+_PAIR = re.compile(
+    r"['\"]((?:train|rollout|perf|eval|passrate)/[^'\"{}]+)['\"]:\s*([^,{}\[\]'\"()]*(?:\([^()]*\))?)\s*(?=[,}]|$)"
+)
+_INLINE = re.compile(r"\b(?:step|rollout|perf|eval) (\d{1,12}): \{['\"](?:train|rollout|perf|eval)/")
+_OPEN = re.compile(r"(?:.*\b(?:step|rollout|perf|eval) (?P<step>\d{1,12}): )?\{$")
+_STEPS = ("train/step", "rollout/step", "eval/step")
+
+
+def pairs(text: str) -> dict[str, float]:
+    """Key -> number of every pair in the text that has one."""
+    return {key: value for key, raw in _PAIR.findall(text) if (value := number(raw)) is not None}
+
+
+class PrettyDictSession(RowSession):
+    """Collects the lines of a dict until its brace closes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: dict[str, float] | None = None
+        self._step: int | None = None
+        self._line = 0
+        self._lines = 0
+        self._told = False
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A dict or a part of one, or None."""
+        text = frame.text.strip()
+        if self._values is not None:
+            return self._goes_on(text, frame)
+        inline = _INLINE.search(text)
+        if inline:
+            return self._row(pairs(text), int(inline[1]), frame.line)
+        opening = _OPEN.fullmatch(text)
+        if opening:
+            self._values, self._line, self._lines = {}, frame.line, 0
+            self._step = int(opening["step"]) if opening["step"] else None
+            return ()
+        return None
+
+    def _goes_on(self, text: str, frame: Frame) -> Iterable[Event] | None:
+        found = pairs(text)
+        self._lines += 1
+        if found and self._values is not None and self._lines < MAX_LINES:
+            self._values.update(found)
+        if text.endswith(("}", "},")) or not found:
+            events = self._end(closed=text.startswith("}") or bool(found))
+            return events if found or text[:1] == "}" else [*events, *(self.rows(frame) or self._other(frame))]
+        return ()
+
+    def _end(self, *, closed: bool) -> list[Event]:
+        values, self._values = self._values, None
+        if not values:
+            return []
+        cut = [] if closed else [Note(f"line {self._line}: the dict that starts here has no end")]
+        return [*cut, *self._row(values, self._step, self._line)]
+
+    def _row(self, values: dict[str, float], step: int | None, line: int) -> list[Event]:
+        if not values:
+            return []
+        written = next((values[key] for key in _STEPS if key in values), None)
+        if written is not None and abs(written) < 1e12:
+            step = int(written)
+        meta = [] if self._told else [Meta(framework="slime")]
+        self._told = True
+        return [*meta, Row(values, step, line=line)]
+
+    def ended(self) -> Iterable[Event]:
+        """A dict whose end is missing."""
+        return self._end(closed=False)
+
+
+class PrettyDictReader:
+    """See the module."""
+
+    name = "slime"
+    summary = "slime's metric dicts, on one line or pretty-printed over many"
+
+    def sniff(self, head: Head) -> float:
+        """Sure with a dict of three such numbers in Python's spelling."""
+        if b"train/" not in head.data and b"rollout/" not in head.data:
+            return 0.0
+        found = 0
+        for frame in head_frames(head.data):
+            text = frame.text.strip()
+            if "{'" in text and _INLINE.search(text):
+                return 0.85
+            found = found + 1 if text[:1] == "'" and pairs(text) else 0
+            if found == 3:
+                return 0.8
+        return 0.0
+
+    def open(self, head: Head) -> Session:
+        """Start reading."""
+        return PrettyDictSession()
+
+
+READER = PrettyDictReader()
