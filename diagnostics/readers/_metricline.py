@@ -95,7 +95,13 @@ class MetricLine:
         self._body = body
         self._widths = [len(frame.text)]
         self._parts = 1
+        self._parsed: Parsed | None = None
         self.whole = frame.whole
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether it took more than one physical line."""
+        return self._parts > 1
 
     def join(self, frame: Frame) -> bool:
         """Take the frame as a further part of this line if it is one."""
@@ -110,6 +116,7 @@ class MetricLine:
         self._widths.append(len(text))
         self._parts += 1
         self.whole = frame.whole
+        self._parsed = None
         return True
 
     def _glue(self, text: str) -> str:
@@ -122,23 +129,24 @@ class MetricLine:
 
     def _fits(self, text: str) -> bool:
         """A line that starts inside a key or a value: joined to the last item it must make a number."""
+        dashed = self._body.endswith(" -")
+        text = text.lstrip() if dashed else text
         if not _REST.match(text):
             return False
         last = self._body.rpartition(" - ")[2]
         head = text.partition(" - ")[0]
-        joined = last + (" " + head if self._body.endswith(" -") else head)
-        key, value = _split(joined.removeprefix("- "))
-        if self._body.endswith(" -"):
-            key, value = _split(head)
+        key, value = _split(head if dashed else last + head)
         if value is None or not key:
             return False
-        complete = _split(last)[1] is not None and not self._body.endswith(" -")
+        complete = not dashed and _split(last)[1] is not None
         as_wide = len(self._widths) > 1 and self._widths[-1] == self._widths[0]
         return " - " in text or not complete or as_wide
 
     def parsed(self) -> Parsed:
         """The items; those without a number are left out, the last of them is named in `cut`."""
-        result = Parsed(self.step, self.line)
+        if self._parsed:
+            return self._parsed
+        result = self._parsed = Parsed(self.step, self.line)
         for item in re.split(r"\s+-\s+", " " + self._body.strip()):
             item = item.strip().removeprefix("- ").removesuffix(" -")
             key, value = _split(item) if item else ("", None)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_FRAME = 4 * 1024 * 1024
 _BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # Escape sequences; the escape byte may have become U+FFFD, a visible ^[ or nothing at all on the way.
 _ANSI = re.compile(
     r"(?:\x1b|\x9b|\ufffd|\u241b|\^\[)(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][A-Z0-9])"
@@ -184,3 +186,20 @@ class Frames:
         self._source = source or self._source
         self._fresh = False
         return Frame(text, self._line, self._source, fresh, prefixed, whole)
+
+
+def looks_like_text(data: bytes) -> bool:
+    """Whether the bytes are text in some encoding: not empty, and hardly a control character."""
+    sample = data[:65536]
+    if sample.startswith(_BOM16):
+        sample = sample[2:].replace(b"\0", b"")
+    return bool(sample.strip()) and len(_CONTROL.findall(sample)) <= len(sample) // 500
+
+
+@lru_cache(maxsize=2)
+def head_frames(data: bytes) -> tuple[Frame, ...]:
+    """The frames of a source's beginning, none where it is no text; every sniffer asks for those of the same bytes."""
+    if not looks_like_text(data):
+        return ()
+    frames = Frames()
+    return (*frames.feed(data), *frames.close())

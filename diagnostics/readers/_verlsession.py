@@ -30,6 +30,8 @@ class VerlSession:
         self._events: list[Event] = []
         self._decimals: int | None = None
         self._before: list[str] = []
+        self._last_keys: list[str] = []
+        self._wrapped = False
         self._told = ""
         self._version = ""
         self._total = 0
@@ -71,6 +73,8 @@ class VerlSession:
             self._finish_metrics()
             self._open = MetricLine(start[0], start[1], frame)
             self._progress(find_bar(frame.text))
+            if self._surely_complete(frame):
+                self._finish_metrics()
             return
         if self._open:
             if self._open.join(frame):
@@ -78,6 +82,16 @@ class VerlSession:
             if frame.text:
                 self._finish_metrics()
         self._other(frame)
+
+    def _surely_complete(self, frame: Frame) -> bool:
+        """The line has the very keys of the one before, in a log that wraps no lines: no need to wait."""
+        return bool(
+            self._open
+            and frame.whole
+            and not self._wrapped
+            and self._last_keys
+            and self._open.parsed().keys == self._last_keys
+        )
 
     def _other(self, frame: Frame) -> None:
         """A frame without metrics: config, validation dict, progress bar or a line of text."""
@@ -96,9 +110,9 @@ class VerlSession:
 
     def _read_config(self) -> None:
         found = self._config.drain()
-        if found:
+        if found and not self._told:
             self._tell_meta(Parsed(0, 0))
-            self._events.extend(found)
+        self._events.extend(found)
 
     def _progress(self, bar: Bar | None) -> None:
         if bar and bar.total and bar.what.endswith("Training Progress"):
@@ -127,6 +141,8 @@ class VerlSession:
             return
         line, self._open = self._open, None
         parsed = line.parsed()
+        self._wrapped = self._wrapped or line.wrapped
+        self._last_keys = parsed.keys
         if not parsed.items:
             return
         if parsed.supervised():

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from klinic.diagnostics.readers._metricline import start_of
-from klinic.diagnostics.readers._text import Frames
+from klinic.diagnostics.readers._text import head_frames
 from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event
 
 _SIGNS = re.compile(
-    r"\((?:main_task|TaskRunner\w*|WorkerDict|\w*ActorRollout\w*) pid=|\{'actor_rollout_ref': |actor_rollout_ref\.\w+|"
-    r"verl\.trainer\.main_ppo|verl/trainer/|verl/workers/|\[validate_config\]|VERL_\w+"
+    r"\((?:main_task|TaskRunner\w*|\w*WorkerDict\w*(?::\d+ WorkerDict)?) pid=|\{'actor_rollout_ref': |"
+    r"actor_rollout_ref\.\w+|verl\.trainer\.main_ppo|verl/trainer/|verl/workers/|\bVERL_[A-Z]|\[validate_config"
 )
 
 
-def count_steps(head: Head) -> int:
-    """Metric lines of verl's form in the beginning of a source (at most 3 are looked for)."""
-    found = 0
-    frames = Frames()
-    for frame in [*frames.feed(head.data), *frames.close()]:
-        found += start_of(frame.text) is not None
-        if found >= 3:
-            break
-    return found
+def _raw_lines(head: Head) -> Iterator[str]:
+    """Lines that may hold one of verl's words; Ray's prefixes are among them."""
+    for line in head.data.splitlines():
+        if b"verl" in line or b"pid=" in line or b"actor_rollout_ref" in line or b"VERL_" in line:
+            yield line.decode("utf-8", "replace")
 
 
 class ConsoleReader:
@@ -36,10 +31,12 @@ class ConsoleReader:
 
     def sniff(self, head: Head) -> float:
         """Certain with a metric line, likely with verl's own words."""
-        if b"step:" in head.data and count_steps(head):
+        frames = head_frames(head.data)
+        if any(start_of(frame.text) for frame in frames):
             return 0.95
-        text = head.data.decode("utf-8", "replace")
-        return 0.5 if _SIGNS.search(text) and not text.lstrip().startswith(('{"', "[{")) else 0.0
+        if not frames or head.data.lstrip()[:2] in (b'{"', b"[{"):
+            return 0.0
+        return 0.5 if any(_SIGNS.search(text) for text in _raw_lines(head)) else 0.0
 
     def open(self, head: Head) -> Session:
         """Start reading."""
@@ -47,9 +44,3 @@ class ConsoleReader:
 
 
 READER = ConsoleReader()
-
-
-def events(data: bytes) -> Iterable[Event]:
-    """All events of a log at once."""
-    session = READER.open(Head(data))
-    return [*session.feed(data), *session.close()]

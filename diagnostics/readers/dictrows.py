@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._text import Frame, Frames, find_bar
+from klinic.diagnostics.readers._text import Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.run.events import Event, Happened, Line, ManifestRead, Meta, Note, Row
@@ -147,8 +147,7 @@ class DictRowReader:
         """Certain with one row of the Trainer's."""
         if b"{'" not in head.data:
             return 0.0
-        frames = Frames()
-        rows = (row_text(frame.text) for frame in [*frames.feed(head.data), *frames.close()])
+        rows = (row_text(frame.text) for frame in head_frames(head.data))
         return 0.9 if any(row and len(_PAIR.findall(row[1] + "}")) >= 3 for row in rows) else 0.0
 
     def open(self, head: Head) -> Session:

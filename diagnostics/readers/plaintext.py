@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from klinic.diagnostics.readers._text import looks_like_text
 from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.dictrows import DictRowSession
 from klinic.diagnostics.run.events import ConfigRead, Event, Line, Note, Row
-
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-
-
-def looks_like_text(data: bytes) -> bool:
-    """Whether the bytes are text in some encoding: not empty, and hardly a control character."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        data = data[2:].replace(b"\0", b"")
-    sample = data[:65536]
-    return bool(sample.strip()) and len(_CONTROL.findall(sample)) <= len(sample) // 500
-
 
 class PlainTextSession:
     """Reads lines, and metrics of the two common forms should they come after the head that was sniffed."""
