@@ -108,15 +108,31 @@ def prev(m: Num, k: Count = 1) -> Node:
     return Previous(m, k)
 
 
+class First(OnValues):
+    """Median of the first k values; constant once they are there."""
+
+    def __init__(self, source: Node, k: int) -> None:
+        super().__init__(f"first({source.key}, {k})", (source,))
+        self.k = k
+
+    def begin(self) -> Floats:
+        """No values yet."""
+        return np.empty(0)
+
+    def fold(self, new: Known, state: Floats) -> tuple[Floats, Floats]:
+        """Unknown up to the k-th value."""
+        lacking = self.k - len(state)
+        state = np.concatenate([state, new.values[: max(lacking, 0)]])
+        out = np.full(len(new.values), np.nan)
+        if len(state) == self.k:
+            out[max(lacking - 1, 0) :] = windows.median(state[None, :])[0]
+        return out, state
+
+
 @signal
 def first(m: Num, k: Count = 1) -> Node:
     """Median of the first k values."""
-
-    def step(state: tuple[float, ...], value: float) -> tuple[tuple[float, ...], float]:
-        state = (*state, value) if len(state) < k else state
-        return state, float(np.median(state)) if len(state) == k else math.nan
-
-    return Fold(f"first({m.key}, {k})", m, (), step)
+    return First(m, k)
 
 
 def _running_median(m: Node) -> Node:
