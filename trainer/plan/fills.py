@@ -1,0 +1,185 @@
+"""What verl demands and a first launch leaves out, by topic; each value with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from klinic.trainer.plan.draft import Draft
+from klinic.trainer.plan.model import parameters
+
+ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
+KNOWN_TO_VERL = "openai/gsm8k"
+
+
+def embedded(d: Draft) -> None:
+    """Model and data where the user named none."""
+    from klinic.trainer.data.generate import default_files
+    from klinic.trainer.model.embedded import embedded_model
+
+    path = "actor_rollout_ref.model.path"
+    d.fill(path, str(embedded_model()), "the embedded model: a tiny Qwen2 that solves 36 % of the problems")
+    if not d.given("data.train_files"):
+        train, test = default_files()
+        d.fill("data.train_files", str(train), "16384 arithmetic word problems, made from a seed")
+        d.fill("data.val_files", str(test), "256 problems that the training file does not hold")
+
+
+def data(d: Draft) -> None:
+    """Loading of the data, and a reward that knows it."""
+    d.fill("data.filter_overlong_prompts", True, "one prompt over the limit would end the run otherwise")
+    if d.cpu:
+        d.fill("data.dataloader_num_workers", 0, "worker processes cost more than they load on few CPUs")
+    if _source(d) == "klinic/arithmetic":
+        d.fill(
+            "reward.custom_reward_function.path",
+            "pkg://klinic.trainer.rewards.rule",
+            "verl has no scorer for klinic/arithmetic",
+        )
+        d.fill("reward.custom_reward_function.name", "strict", "the number after #### has to be right")
+
+
+def _source(d: Draft) -> str:
+    import polars as pl
+
+    files = d["data.train_files"]
+    first = files[0] if isinstance(files, list) and files else files
+    try:
+        column = pl.read_parquet(Path(str(first)).expanduser(), columns=["data_source"], n_rows=1)["data_source"]
+        return str(column[0])
+    except (OSError, pl.exceptions.PolarsError, IndexError):
+        return ""
+
+
+def critic(d: Draft) -> None:
+    """The critic's model."""
+    if d.critic:
+        model = d["actor_rollout_ref.model.path"]
+        d.fill("critic.model.path", model, "the critic starts from the actor's model, with a new value head")
+
+
+def batches(d: Draft) -> None:
+    """Mini and micro batches that divide as verl asserts."""
+    batch = d.number("data.train_batch_size", 1024)
+    if d.number(f"{ACTOR}.ppo_mini_batch_size", 256) > batch:
+        d.fill(f"{ACTOR}.ppo_mini_batch_size", batch, f"at most the train batch of {batch}")
+    if d.critic and d.number("critic.ppo_mini_batch_size", 256) > batch:
+        d.fill("critic.ppo_mini_batch_size", batch, f"at most the train batch of {batch}")
+    (_micro_batches if d.cpu else _token_budget)(d)
+
+
+def _micro_batches(d: Draft) -> None:
+    n = d.number(f"{ROLLOUT}.n", 1)
+    actor = _divisor(d.number(f"{ACTOR}.ppo_mini_batch_size", 256) * n)
+    why = "as many sequences at a time as stay in the cache of a small CPU"
+    if not _micro_given(d, ACTOR):
+        d.fill(f"{ACTOR}.ppo_micro_batch_size_per_gpu", actor, why)
+    d.fill(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", 128, why)
+    if d.reference:
+        d.fill(f"{REF}.log_prob_micro_batch_size_per_gpu", 128, why)
+    if d.critic and not _micro_given(d, "critic"):
+        d.fill("critic.ppo_micro_batch_size_per_gpu", _divisor(d.number("critic.ppo_mini_batch_size", 256) * n), why)
+
+
+def _micro_given(d: Draft, part: str) -> bool:
+    return d.given(f"{part}.ppo_micro_batch_size_per_gpu") or d.given(f"{part}.ppo_micro_batch_size")
+
+
+def _divisor(of: int, limit: int = 128) -> int:
+    return max((k for k in range(1, min(of, limit) + 1) if of % k == 0), default=1)
+
+
+def _token_budget(d: Draft) -> None:
+    if _micro_given(d, ACTOR):
+        return
+    longest = d.number("data.max_prompt_length", 512) + d.number("data.max_response_length", 512)
+    d.fill(f"{ACTOR}.use_dynamic_bsz", True, "micro batches by tokens, so no size has to be guessed")
+    if d[f"{ACTOR}.use_dynamic_bsz"]:
+        budget = max(2 * longest, 8192)
+        d.fill(f"{ACTOR}.ppo_max_token_len_per_gpu", budget, f"twice the longest sequence ({longest}), at least 8192")
+
+
+def engine(d: Draft) -> None:
+    """How actor and critic compute."""
+    if not d.cpu:
+        _gpu_engine(d)
+        return
+    for part, model in ((ACTOR, "actor_rollout_ref.model"), *((("critic", "critic.model"),) if d.critic else ())):
+        d.fill(f"{model}.use_remove_padding", False, "packed sequences need flash-attn, which needs a GPU")
+        d.fill(f"+{model}.override_config.attn_implementation", "sdpa", "verl asks for flash-attn otherwise")
+        d.fill(f"{model}.enable_gradient_checkpointing", False, "memory is no concern, recomputing costs a third")
+        d.fill(f"{part}.strategy", "fsdp2", "the engine that runs on gloo")
+    d.fill(f"{ACTOR}.use_torch_compile", False, "compiling takes longer than a short run gains")
+    d.fill(f"{ACTOR}.fsdp_config.use_torch_compile", False, "as above")
+
+
+def _gpu_engine(d: Draft) -> None:
+    if not d.machine.capable_of_bf16:
+        d.fill(f"{ROLLOUT}.dtype", "float16", f"{_gpu(d)} has no bfloat16")
+        d.fill(
+            "+actor_rollout_ref.model.override_config.attn_implementation", "sdpa", f"no flash-attn on {_gpu(d)}"
+        )
+
+
+def _gpu(d: Draft) -> str:
+    return d.machine.gpus[0] if d.machine.gpus else "this GPU"
+
+
+def rollout(d: Draft) -> None:
+    """Who generates, and on how many GPUs."""
+    if d.cpu:
+        d.fill(f"{ROLLOUT}.name", "hf", "klinic's rollout on transformers; vLLM needs a GPU")
+        d.fill(f"{ROLLOUT}.tensor_model_parallel_size", 1, "verl's default of 2 wants two GPUs")
+        d.fill(f"{ROLLOUT}.free_cache_engine", False, "there is no engine memory to give back")
+        d.fill(f"{ROLLOUT}.agent.num_workers", 1, "one process hands out all prompts of a small batch")
+        d.fill("reward.num_workers", 1, "a rule scores a batch in milliseconds")
+        return
+    d.fill(f"{ROLLOUT}.name", "vllm", "verl has no default")
+    size, why = _tensor_parallel(d)
+    d.fill(f"{ROLLOUT}.tensor_model_parallel_size", size, why)
+    d.fill(f"{ROLLOUT}.gpu_memory_utilization", 0.5, "half for vLLM, half for training in the same GPUs")
+
+
+def _tensor_parallel(d: Draft) -> tuple[int, str]:
+    """The smallest power of two of GPUs whose rollout share holds the weights with as much again for the cache."""
+    count = parameters(d["actor_rollout_ref.model.path"])
+    gpus = d.number("trainer.n_gpus_per_node", max(1, len(d.machine.gpus)))
+    if count is None:
+        return 1, "one GPU a replica; the model's size could not be read from its config"
+    share = 0.5 * (d.machine.gpu_memory_gb or 80) * 2**30
+    need = 2 ** math.ceil(math.log2(max(1.0, 4 * count / share)))
+    size = min(need, 2 ** int(math.log2(max(1, gpus))))
+    return size, f"{count / 1e9:.2g} billion weights fit into half of {size} GPU{'s' * (size > 1)}"
+
+
+def machine(d: Draft) -> None:
+    """Devices and Ray."""
+    count = 1 if d.cpu else max(1, len(d.machine.gpus))
+    d.fill("trainer.n_gpus_per_node", count, "one process on the CPU" if d.cpu else "the GPUs of this node")
+    d.fill("trainer.nnodes", 1, "one node")
+    if not d.cpu:
+        return
+    d.fill("trainer.device", "cpu", "this machine has no GPU" if not d.machine.gpus else "the recipe is made for CPUs")
+    d.fill("ray_kwargs.ray_init.num_cpus", 16, "logical: verl's actors each ask for one, and too few hang the start")
+    d.fill("+ray_kwargs.ray_init.num_gpus", 1, "logical: verl counts Ray's GPUs before it starts")
+    d.fill("+ray_kwargs.ray_init.include_dashboard", False, "Ray's dashboard costs seconds and memory")
+    d.fill("transfer_queue.backend.SimpleStorage.num_data_storage_units", 1, "one storage process, not eight")
+
+
+def records(d: Draft) -> None:
+    """Loggers, names, validation, checkpoints."""
+    d.fill("trainer.logger", ["console", "klinic"], "verl's default wants a W&B login; klinic writes the run directory")
+    d.fill("trainer.project_name", d.place.project, "names the run")
+    d.fill("trainer.experiment_name", d.place.experiment, "names the run")
+    d.fill("trainer.default_local_dir", str(d.place.run_dir / "checkpoints"), "checkpoints lie with the run")
+    d.fill("trainer.test_freq", 20, "verl never validates otherwise")
+    d.fill("trainer.save_freq", 50, "verl never saves otherwise, not even at the end")
+    if d.number("trainer.save_freq", -1) > 0:
+        keep = "older ones are deleted; a disk fills quickly"
+        d.fill("trainer.max_actor_ckpt_to_keep", 2, keep)
+        if d.critic:
+            d.fill("trainer.max_critic_ckpt_to_keep", 2, keep)
+
+
+FILLS: tuple[Callable[[Draft], None], ...] = (embedded, data, critic, machine, rollout, batches, engine, records)
