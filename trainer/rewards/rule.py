@@ -9,6 +9,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+Score = dict[str, float]
 MARKED = re.compile(r"####\s*\$?(-?\d[\d,]*\.?\d*)")
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 
@@ -31,14 +32,21 @@ def same(answer: str | None, truth: str) -> bool:
         return answer == truth
 
 
-def strict(data_source: str, solution_str: str, ground_truth: Any, extra_info: Any = None, **_: Any) -> float:
+def verdict(score: float, right: bool) -> Score:
+    """What verl takes from a reward: the score that is trained on, and whether the answer was right."""
+    return {"score": score, "acc": float(right)}
+
+
+def strict(data_source: str, solution_str: str, ground_truth: Any, extra_info: Any = None, **_: Any) -> Score:
     """1.0 where the number after `####` is right, else 0.0."""
-    return float(same(extract(solution_str), str(ground_truth)))
+    right = same(extract(solution_str), str(ground_truth))
+    return verdict(float(right), right)
 
 
-def flexible(data_source: str, solution_str: str, ground_truth: Any, extra_info: Any = None, **_: Any) -> float:
+def flexible(data_source: str, solution_str: str, ground_truth: Any, extra_info: Any = None, **_: Any) -> Score:
     """1.0 where the number after `####`, or failing that the last number of the response, is right, else 0.0."""
-    return float(same(extract(solution_str, flexible=True), str(ground_truth)))
+    right = same(extract(solution_str, flexible=True), str(ground_truth))
+    return verdict(float(right), right)
 
 
 compute_score = strict
