@@ -65,7 +65,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Incident:
-    """A crash or a message of note in the text: where it stands, what it means, what to do."""
+    """A crash or a message of note in the text: where it first stands, what it means, what to do.
+
+    count: how often it was seen among the lines kept; a lower bound where a log repeats it many times.
+    """
 
     id: str
     name: str
@@ -76,6 +79,7 @@ class Incident:
     cause: str
     fix: str
     captures: tuple[tuple[str, str], ...] = ()
+    count: int = 1
 
 
 @dataclass(frozen=True)
