@@ -96,6 +96,31 @@ ON_CPU = (
         "verl.trainer.ppo.v1.replay_buffer",
         f"{_HERE}.cpu.patches:quick_polling",
         "steps without a two-second wait",
-        (Point("ReplayBuffer.__init__", ("poll_interval", "filter_groups_metric")),),
+        (
+            Point("ReplayBuffer.__init__", ("poll_interval", "filter_groups_metric")),
+            Point("ReplayBuffer._sync_metadata_from_transfer_queue"),
+        ),
+    ),
+    Touch(
+        "verl.trainer.ppo.v1",
+        f"{_HERE}.cpu.patches:agent_loop",
+        "rollouts in one batch",
+        (Point("AgentLoopManagerTQ.generate_sequences", ("prompts",)), Point("AgentLoopManagerTQ.create")),
+    ),
+    Touch(
+        "verl.experimental.agent_loop.agent_loop",
+        None,
+        "rollouts in one batch",
+        (
+            Point("AgentLoopOutput.as_dict"),
+            Point("AgentLoopMetrics"),
+            Point("AgentLoopManager._init_agent_loop_workers"),
+        ),
+    ),
+    Touch(
+        "verl.utils.tokenizer.continuous_token_wiring",
+        None,
+        "rollouts in one batch",
+        (Point("create_continuous_token_builder", ("hf_model_type", "chat_template_kwargs", "processor")),),
     ),
 )

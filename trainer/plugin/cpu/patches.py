@@ -10,7 +10,7 @@ from typing import Any
 from klinic.trainer.plugin.wrap import around
 
 ROLLOUT = "hf"
-POLL = 0.02  # seconds between looks at the replay buffer; verl's 2 s would be most of a small step
+POLL = 0.05  # seconds between looks at the replay buffer; verl's 2 s would be most of a small step
 
 
 def rollout_class(module: ModuleType) -> None:
@@ -85,3 +85,20 @@ def quick_polling(module: ModuleType) -> None:
     defaults = list(init.__defaults__)
     defaults[names.index("poll_interval")] = POLL
     init.__defaults__ = tuple(defaults)
+    around(module.ReplayBuffer, "_sync_metadata_from_transfer_queue", _once_landed)
+
+
+def _once_landed(original: Any, self: Any) -> Any:
+    """In synchronous training, look at the store when the batch on its way has arrived."""
+    from klinic.trainer.plugin.cpu.flight import flight
+
+    if self.trainer_mode == "sync":
+        flight.wait()
+    return original(self)
+
+
+def agent_loop(module: ModuleType) -> None:
+    """Roll out single-turn batches at once; verl's main looks the class up in this module."""
+    from klinic.trainer.plugin.cpu.agent_loop import BatchedAgentLoopManager
+
+    module.AgentLoopManagerTQ = BatchedAgentLoopManager
