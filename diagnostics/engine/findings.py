@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
-import polars as pl
+import numpy as np
 
 from klinic.diagnostics.engine.compiled import CompiledCard, CompiledLevel, Piece
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Evidence, Finding, Severity
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Facts, Node
+from klinic.diagnostics.signals.block import Floats
 
 
 def findings_of(
@@ -64,19 +65,22 @@ class Witness:
         return []
 
     def _node(self, level: CompiledLevel, row: int) -> bool:
-        return bool(self._series(level.node, pl.Boolean)[row])
+        return bool(self._array(level.node)[row] == 1)
 
     def _true(self, piece: Piece, row: int) -> bool:
-        return bool(self._series(piece.truth, pl.Boolean)[row])
+        return bool(self._array(piece.truth)[row] == 1)
 
-    def _series(self, node: Node, dtype: Any = pl.Float64) -> pl.Series:
-        return self._evaluator.stream(node).series(self.run.frame.height, dtype)
+    def _array(self, node: Node) -> Floats:
+        return self._evaluator.stream(node).array(self.run.frame.height)
 
     def _read(self, piece: Piece, row: int) -> Evidence:
         step = int(self.run.frame["step"][row])
-        value = self._series(piece.left)[row] if piece.left is not None else None
-        bound = self._series(piece.right)[row] if piece.right is not None else None
+        value, bound = self._value(piece.left, row), self._value(piece.right, row)
         return Evidence(piece.text, value, piece.op, bound, piece.unit, step)
+
+    def _value(self, node: Node | None, row: int) -> float | None:
+        value = math.nan if node is None else float(self._array(node)[row])
+        return None if math.isnan(value) else value
 
     def _worst_row(self, episode: Episode) -> int:
         """The row, from the peak's first on, at which the level's first comparison is furthest beyond its bound."""
@@ -84,13 +88,10 @@ class Witness:
         piece = next((one for one in level.pieces if one.left is not None), None)
         if piece is None or piece.left is None or piece.right is None:
             return episode.peaked
-        margin = self._series(piece.left) - self._series(piece.right)
-        margin = -margin if piece.op.startswith("<") else margin
-        held = self._series(level.node, pl.Boolean).fill_null(False)
-        rows = pl.Series(range(len(margin))).is_between(episode.peaked, episode.last)
-        margin = margin.set(~(rows & held), None)
-        best = margin.arg_max()
-        return episode.peaked if best is None or margin[best] is None else int(best)
+        rows = slice(episode.peaked, episode.last + 1)
+        margin = (self._array(piece.left) - self._array(piece.right))[rows]
+        margin = np.where(self._array(level.node)[rows] == 1, -margin if piece.op.startswith("<") else margin, np.nan)
+        return episode.peaked + (0 if np.isnan(margin).all() else int(np.nanargmax(margin)))
 
 
 def _nodes(level: CompiledLevel) -> list[Node]:

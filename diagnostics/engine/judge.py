@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from klinic.diagnostics.engine.card import Card, with_overrides
-from klinic.diagnostics.engine.compiled import CompiledCard, compile_card
-from klinic.diagnostics.engine.episodes import Episode, EpisodeBook
+from klinic.diagnostics.engine.cardstate import CardState
+from klinic.diagnostics.engine.compiled import compile_card
+from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.findings import findings_of
-from klinic.diagnostics.engine.model import Finding, NotApplicable, Severity
-from klinic.diagnostics.engine.patience import Patience
+from klinic.diagnostics.engine.model import Finding, NotApplicable
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Facts, PlainFacts
 from klinic.diagnostics.signals.counting import evaluated
@@ -64,101 +64,6 @@ class Judgement:
         raise KeyError(rule)
 
 
-class CardState:
-    """One card while rows arrive."""
-
-    def __init__(self, compiled: CompiledCard) -> None:
-        self.compiled = compiled
-        self.patience = [Patience(level.level.k, level.level.of) for level in compiled.levels]
-        self.book = EpisodeBook()
-        self.severities: list[pl.Series] = []
-        self.appeared: set[str] = set()
-        self.judged = False  # some row was known
-        self.applied: bool | None = None  # what `applies` last said
-
-    def take(
-        self, block: Block, evaluator: Evaluator, attempts: Sequence[int], validated: pl.Series, last: int
-    ) -> None:
-        """Judge the block's rows. `last`: the attempt of the row before."""
-        truths = self._truths(block, evaluator, validated)
-        if all(patience.idle for patience in self.patience) and not any(truth.any() for truth in truths):
-            self.severities.append(pl.repeat(0, block.height, eager=True, dtype=pl.Int8))
-        else:
-            self.severities.append(self._count(block, truths, attempts, last))
-
-    def _truths(self, block: Block, evaluator: Evaluator, validated: pl.Series) -> list[pl.Series]:
-        able = self._able(block, evaluator)
-        truths = []
-        for level in self.compiled.levels:
-            stream = evaluator.stream(level.node)
-            values = stream.series(block.height, pl.Boolean)
-            counts = stream.known(block.height, pl.Boolean) & able
-            if level.level.unit == "evals":
-                counts = counts & validated
-            truths.append(values.set(~counts, None))
-            self.judged = self.judged or bool(counts.any())
-        return truths
-
-    def _able(self, block: Block, evaluator: Evaluator) -> pl.Series:
-        """Rows at which the card applies and has what it needs."""
-        able = self._supplied(block)
-        if self.compiled.applies is None:
-            return able
-        applies = evaluator.stream(self.compiled.applies).series(block.height, pl.Boolean)
-        self.applied = applies[-1]
-        return able & applies.fill_null(False)
-
-    def _supplied(self, block: Block) -> pl.Series:
-        supplied = pl.repeat(True, block.height, eager=True, dtype=pl.Boolean)
-        for need in self.compiled.card.needs:
-            if need in self.appeared:
-                continue
-            seen = _appeared(need, block)
-            supplied = supplied & seen
-            if seen[-1]:
-                self.appeared.add(need)
-        return supplied
-
-    def _count(self, block: Block, truths: list[pl.Series], attempts: Sequence[int], last: int) -> pl.Series:
-        rows = [truth.to_list() for truth in truths]
-        out = [0] * block.height
-        for index in range(block.height):
-            if attempts[index] != last:
-                last = attempts[index]
-                for patience in self.patience:
-                    patience.reset()
-            severity, onset = self._row(block.first + index, [row[index] for row in rows])
-            out[index] = int(severity)
-            self.book.take(block.first + index, last, severity, onset)
-        return pl.Series(out, dtype=pl.Int8)
-
-    def _row(self, row: int, truths: list[bool | None]) -> tuple[Severity, int | None]:
-        severity, onset = Severity.NONE, None
-        for level, patience, held in zip(self.compiled.levels, self.patience, truths, strict=True):
-            if patience.take(row, held) and not severity:
-                severity, onset = level.severity, patience.onset
-        return severity, onset
-
-    def missing(self) -> str:
-        """What the card lacked, in words."""
-        lacking = [need for need in self.compiled.card.needs if need not in self.appeared]
-        if lacking:
-            return ", ".join(lacking)
-        if self.compiled.applies is not None and not self.applied:
-            verb = "unknown whether" if self.applied is None else "holds only where"
-            return f"{verb} {self.compiled.card.applies}"
-        return "too few values"
-
-
-def _appeared(need: str, block: Block) -> pl.Series:
-    """From which row of the block on one of the metrics of `a | b` has been there."""
-    seen = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
-    for pattern in (part.strip() for part in need.split("|")):
-        for name in fnmatch.filter(block.run.metrics, pattern) if "*" in pattern else [pattern]:
-            seen = seen | block.seen(name)
-    return seen.cast(pl.UInt8).cum_max() > 0
-
-
 class Judge:
     """Judges one run by metric and config cards. Rows are fed in order; nothing is evaluated twice.
 
@@ -192,12 +97,11 @@ class Judge:
             return
         block = Block(run, self._rows, run.frame.height, self.facts)
         self._evaluator.advance(block)
-        attempts = run.frame["attempt"].slice(block.first, block.height).to_list()
         validated = evaluated(block)
-        before = self._attempt if self._rows else attempts[0]
+        before = self._attempt if self._rows else block.attempts[0]
         for state in self._states:
-            state.take(block, self._evaluator, attempts, validated, before)
-        self._rows, self._attempt = block.last, attempts[-1]
+            state.take(block, self._evaluator, validated, before)
+        self._rows, self._attempt = block.last, block.attempts[-1]
 
     def judge(self, run: Run) -> Judgement:
         """Feed what is new and say how things stand."""
@@ -207,7 +111,7 @@ class Judge:
     def _judgement(self, state: CardState, run: Run) -> CardJudgement:
         episodes = tuple(state.book.all())
         verdict: State = "fires" if episodes else ("quiet" if state.judged else "not_applicable")
-        severity = pl.concat(state.severities) if state.severities else pl.Series(dtype=pl.Int8)
+        severity = pl.Series(np.concatenate([np.empty(0, np.int8), *state.severities]), dtype=pl.Int8)
         findings = findings_of(state.compiled, episodes, run, self.facts, self._attempt)
         missing = state.missing() if verdict == "not_applicable" else ""
         return CardJudgement(state.compiled.card, verdict, missing, severity, episodes, findings)

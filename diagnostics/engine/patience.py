@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -19,11 +20,11 @@ class Patience:
     onset: int | None = None
     _recent: deque[tuple[int, bool]] = field(default_factory=deque)
 
-    def take(self, row: int, held: bool | None) -> bool:
-        """Take a row's truth; returns whether the level fires at it."""
-        if held is None:
+    def take(self, row: int, held: float) -> bool:
+        """Take a row's truth (1, 0, or NaN where unknown); returns whether the level fires at it."""
+        if math.isnan(held):
             return self.firing
-        self._recent.append((row, held))
+        self._recent.append((row, held > 0))
         if len(self._recent) > self.of:
             self._recent.popleft()
         fires = sum(true for _, true in self._recent) >= self.k

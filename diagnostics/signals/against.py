@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.node import ALWAYS, Floats, Known, Metric, Node, OnValues, Stream
+from klinic.diagnostics.signals.block import Block, Floats
+from klinic.diagnostics.signals.node import ALWAYS, Known, Metric, Node, OnValues, Stream
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.place import stepped
 from klinic.diagnostics.signals.registry import Bound, Count, Num, Truth, Window, signal
@@ -179,7 +178,7 @@ class FirstSeen(Node):
         """Find the first true row, if it has not come yet."""
         if state is not None:
             return Stream(state), state
-        held = (args[0].series(block.height, pl.Boolean) & args[0].known(block.height, pl.Boolean)).arg_true()
+        held = np.flatnonzero((args[0].array(block.height) > 0.5) & args[0].known(block.height))
         if not len(held):
             return Stream(None), None
         step = float(block.steps[int(held[0])])

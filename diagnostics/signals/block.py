@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
 
 from klinic.diagnostics.run import Run
+
+Floats = npt.NDArray[np.float64]  # NaN is unknown; truth values are 1 and 0
+Mask = npt.NDArray[np.bool_]
 
 
 class Facts(Protocol):
@@ -81,26 +85,31 @@ class Block:
         """Number of rows."""
         return self.last - self.first
 
-    def column(self, name: str) -> pl.Series:
-        """Float64 values of a metric over the block's rows; all null where the run lacks it."""
+    def column(self, name: str) -> Floats:
+        """Values of a metric over the block's rows, NaN where it has none; not to be written to."""
         if name not in self.run.frame.columns:
-            return pl.Series(name, [None], dtype=pl.Float64).extend_constant(None, self.height).head(self.height)
-        return self.run.frame[name].slice(self.first, self.height)
+            return np.full(self.height, np.nan)
+        return self.run.frame[name].slice(self.first, self.height).to_numpy()
 
-    def flagged(self, name: str) -> pl.Series:
-        """Boolean: the metric was not finite in that row."""
+    def flagged(self, name: str) -> Mask:
+        """Rows in which the metric was not finite."""
         if name not in self.run.nonfinite.columns:
-            return pl.repeat(False, self.height, eager=True, dtype=pl.Boolean)
-        return self.run.nonfinite[name].slice(self.first, self.height) > 0
+            return np.zeros(self.height, dtype=np.bool_)
+        return np.asarray(self.run.nonfinite[name].slice(self.first, self.height).to_numpy() > 0)
 
-    def seen(self, name: str) -> pl.Series:
-        """Boolean: the metric was written in that row, finite or not."""
-        return self.column(name).is_not_null() | self.flagged(name)
+    def seen(self, name: str) -> Mask:
+        """Rows in which the metric was written, finite or not."""
+        return np.asarray(~np.isnan(self.column(name)) | self.flagged(name))
 
     @cached_property
-    def steps(self) -> pl.Series:
-        """Steps of the rows, Float64."""
-        return self.run.frame["step"].slice(self.first, self.height).cast(pl.Float64)
+    def steps(self) -> Floats:
+        """Steps of the rows."""
+        return self.run.frame["step"].slice(self.first, self.height).to_numpy().astype(np.float64)
+
+    @cached_property
+    def attempts(self) -> list[int]:
+        """Attempt numbers of the rows."""
+        return self.run.frame["attempt"].slice(self.first, self.height).to_list()
 
     def fact(self, name: str) -> Any:
         """A fact, None where nobody knows."""

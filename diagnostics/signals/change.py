@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.against import base, best, lower_is_better
+from klinic.diagnostics.signals.functions import abs_, highest
 from klinic.diagnostics.signals.node import Constant, Node
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.registry import Bound, Count, Num, Window, signal
-from klinic.diagnostics.signals.values import Windowed, abs_, highest, med
+from klinic.diagnostics.signals.values import Windowed, med
 
 TINY = 1e-12
 

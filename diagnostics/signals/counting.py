@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
+import numpy as np
 
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Node, Stream, merge_fresh, rank_of
 from klinic.diagnostics.signals.registry import Num, Truth, Window, signal
 from klinic.diagnostics.signals.values import Fold, mean
@@ -38,13 +38,13 @@ class Evaluations(Node):
 
     def advance(self, block: Block, args: list[Stream], state: float) -> tuple[Stream, Any]:
         """Running count."""
-        counted = evaluated(block).cast(pl.Float64).cum_sum() + state
+        counted = evaluated(block).cumsum() + state
         return Stream(counted), (float(counted[-1]) if len(counted) else state)
 
 
-def evaluated(block: Block) -> pl.Series:
-    """Boolean: rows in which a validation metric was written."""
-    mask = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+def evaluated(block: Block) -> Mask:
+    """Rows in which a validation metric was written."""
+    mask = np.zeros(block.height, np.bool_)
     for name in block.run.metrics:
         if rank_of(name) == SPARSE and not name.startswith("timing_s/"):
             mask = mask | block.seen(name)
@@ -67,9 +67,9 @@ class StandardError(Node):
         """Row by row, with the number of rows behind the rate."""
         fact = "val_rows" if self.rank == SPARSE else "train_batch_size"
         number = float(block.fact(fact) or DEFAULT_N)
-        rate = args[0].series(block.height)
-        rate = rate.set(~rate.is_between(0.0, 1.0).fill_null(False), None)
-        return Stream((rate * (1 - rate) / number).sqrt(), merge_fresh(self.rank, self.children, args)), None
+        rate = args[0].array(block.height)
+        rate = np.where((rate >= 0) & (rate <= 1), rate, np.nan)
+        return Stream(np.sqrt(rate * (1 - rate) / number), merge_fresh(self.rank, self.children, args)), None
 
 
 @signal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from klinic.diagnostics.run import Run
@@ -34,12 +35,16 @@ class Evaluator:
 
     def advance(self, block: Block) -> None:
         """Evaluate the block, which must follow the last one without a gap."""
+        with np.errstate(all="ignore"):  # what is not finite becomes unknown
+            self._streams = self._evaluated(block)
+
+    def _evaluated(self, block: Block) -> list[Stream]:
         streams: list[Stream] = []
         for number, node in enumerate(self._order):
             args = [streams[index] for index in self._args[number]]
             stream, self._states[number] = node.advance(block, args, self._states[number])
             streams.append(stream)
-        self._streams = streams
+        return streams
 
     def stream(self, node: Node) -> Stream:
         """Result of a node over the last block."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 from typing import Any
 
-import polars as pl
+import numpy as np
 
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.evaluate import Evaluator
 from klinic.diagnostics.signals.node import SPARSE, Node, Stream
 from klinic.diagnostics.signals.operators import kleene
@@ -61,27 +61,19 @@ class OverList(Node):
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Join the members' truth values; a member that has not appeared yet has no say."""
         members, seen = state
-        verdict: Any = None
-        fresh: pl.Series | None = None
-        anybody = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+        neutral = float(self.word == "all_of")
+        verdict: Any = neutral
+        fresh, anybody = np.zeros(block.height, np.bool_), np.zeros(block.height, np.bool_)
         for name in self._listed(block):
             appeared = self._appeared(name, block, seen)
             if not appeared.any() and not members.started(name):
                 continue
             stream = members.stream(name, block)
-            said = stream.series(block.height, pl.Boolean)
-            neutral = self.word == "all_of"
-            said = said.set(~appeared, neutral)
-            verdict = said if verdict is None else kleene("or" if not neutral else "and", verdict, said, block.height)
+            said = np.where(appeared, stream.array(block.height), neutral)
+            verdict = kleene("and" if neutral else "or", verdict, said)
             anybody = anybody | appeared
-            if stream.fresh is not None:
-                fresh = stream.fresh if fresh is None else fresh | stream.fresh
-        values = (
-            pl.repeat(None, block.height, eager=True, dtype=pl.Boolean)
-            if verdict is None
-            else verdict.set(~anybody, None)
-        )
-        return Stream(values, fresh if self.rank == SPARSE else None), state
+            fresh = fresh | (stream.known(block.height) & appeared)
+        return Stream(np.where(anybody, verdict, np.nan), fresh if self.rank == SPARSE else None), state
 
     def _listed(self, block: Block) -> list[str]:
         if self.names.fixed:
@@ -89,10 +81,10 @@ class OverList(Node):
         return sorted(name for name in block.run.metrics if fnmatch.fnmatchcase(name, self.names.pattern))
 
     @staticmethod
-    def _appeared(name: str, block: Block, seen: set[str]) -> pl.Series:
+    def _appeared(name: str, block: Block, seen: set[str]) -> Mask:
         if name in seen:
-            return pl.repeat(True, block.height, eager=True, dtype=pl.Boolean)
-        appeared = block.seen(name).cast(pl.UInt8).cum_max() > 0
+            return np.ones(block.height, np.bool_)
+        appeared = np.logical_or.accumulate(block.seen(name))
         if appeared.any():
             seen.add(name)
         return appeared

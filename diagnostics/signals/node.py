@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Block, Floats, Mask
 
-Floats = npt.NDArray[np.float64]
-Value = Any  # pl.Series over the block's rows, or one scalar for all of them; None is unknown
+Value = Any  # an array over the block's rows, or one scalar for all of them; None is unknown
 Kind = Literal["number", "truth", "text", "list", "scalar"]  # scalar: a config value, settled by its use
 
 # How often an expression has a value of its own: always (constants, step()), at evaluations, at each step.
@@ -31,23 +30,39 @@ def rank_of(metric: str) -> int:
 class Stream:
     """A node's values over a block.
 
-    values: a Series with nulls where unknown, or a scalar. fresh: rows with a value of its own, for sparse
-    streams that carry their last value forward; None: wherever there is a value.
+    values: an array with NaN where unknown (truth values are 1 and 0), or one scalar for all rows; None is unknown.
+    fresh: rows with a value of its own, for sparse streams that carry their last value forward; None: wherever
+    there is a value. Neither array is written to after it was made.
     """
 
     values: Value
-    fresh: pl.Series | None = None
+    fresh: Mask | None = None
+
+    def array(self, height: int) -> Floats:
+        """The values as an array of the block's height; a text counts as unknown."""
+        return spread(self.values, height)
+
+    def known(self, height: int) -> Mask:
+        """Rows with a value of the stream's own."""
+        mask = ~np.isnan(self.array(height))
+        return mask if self.fresh is None else mask & self.fresh
 
     def series(self, height: int, dtype: Any = pl.Float64) -> pl.Series:
-        """The values as a Series of the block's height."""
-        if isinstance(self.values, pl.Series):
-            return self.values
-        return pl.repeat(self.values, height, eager=True, dtype=dtype)
+        """The values as a polars Series of Float64, Boolean or String, null where unknown."""
+        if isinstance(self.values, str):
+            return pl.Series([self.values] * height, dtype=pl.String)
+        if dtype == pl.String:
+            return pl.Series([None] * height, dtype=pl.String)
+        values = pl.Series(self.array(height), nan_to_null=True, dtype=pl.Float64)
+        return values > 0.5 if dtype == pl.Boolean else values
 
-    def known(self, height: int, dtype: Any = pl.Float64) -> pl.Series:
-        """Boolean: rows with a value of the stream's own."""
-        mask = self.series(height, dtype).is_not_null()
-        return mask if self.fresh is None else mask & self.fresh
+
+def spread(value: Value, height: int) -> Floats:
+    """A scalar (None and texts as unknown) at every row; an array as it is."""
+    if isinstance(value, np.ndarray):
+        return value
+    number = np.nan if value is None or isinstance(value, str) else float(value)
+    return np.full(height, number)
 
 
 @dataclass(frozen=True)
@@ -56,7 +71,7 @@ class Known:
 
     values: Floats
     steps: Floats
-    rows: Floats
+    rows: npt.NDArray[np.int64]
     block: Block
 
 
@@ -83,16 +98,13 @@ class Node:
         return self.key
 
 
-def merge_fresh(rank: int, children: Sequence[Node], args: Sequence[Stream]) -> pl.Series | None:
+def merge_fresh(rank: int, children: Sequence[Node], args: Sequence[Stream]) -> Mask | None:
     """Rows at which an elementwise result has a value of its own: sparse only where no operand is dense."""
     if rank != SPARSE:
         return None
     masks = [arg.fresh for child, arg in zip(children, args, strict=True) if child.rank == SPARSE]
-    merged: pl.Series | None = None
-    for mask in masks:
-        if mask is not None:
-            merged = mask if merged is None else merged | mask
-    return merged
+    known = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(known) if known else None
 
 
 class Constant(Node):
@@ -129,34 +141,29 @@ class Metric(Node):
         values = block.column(self.name)
         if self.rank == DENSE:
             return Stream(values), None
-        return carried(values, values.is_not_null(), state)
+        return carried(values, ~np.isnan(values), state)
 
 
-def carried(values: pl.Series, fresh: pl.Series, last: Any) -> tuple[Stream, Any]:
-    """A sparse stream: values filled forward from `last`; returns the value to carry on as state."""
-    filled = (
-        values.fill_null(strategy="forward").fill_null(last)
-        if last is not None
-        else values.fill_null(strategy="forward")
-    )
-    return Stream(filled, fresh), (filled[-1] if len(filled) else last)
+def carried(values: Floats, fresh: Mask, last: float | None) -> tuple[Stream, Any]:
+    """A sparse stream: values filled forward, from `last` on; returns the value to carry on as state."""
+    known = np.flatnonzero(~np.isnan(values))
+    at = np.searchsorted(known, np.arange(len(values)), side="right") - 1
+    filled = np.full(len(values), np.nan if last is None else last)
+    filled[at >= 0] = values[known[at[at >= 0]]]
+    return Stream(filled, fresh), (float(filled[-1]) if len(filled) else last)
 
 
 class Elementwise(Node):
-    """Row by row, without state. `fn` takes scalars or Series and gives a scalar or a Series."""
+    """Row by row, without state. `fn` takes scalars or arrays and gives a scalar or an array."""
 
-    def __init__(
-        self, key: str, children: Sequence[Node], fn: Callable[..., Value], kind: Kind = "number", *, rows: bool = False
-    ) -> None:
+    def __init__(self, key: str, children: Sequence[Node], fn: Callable[..., Value], kind: Kind = "number") -> None:
         super().__init__(key, children)
         self.fn = fn
         self.kind = kind
-        self.rows = rows
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
-        """Apply `fn`; with `rows` it is given the block's height first and decides about scalars itself."""
-        values = [arg.values for arg in args]
-        result = self.fn(block.height, *values) if self.rows else self.fn(*values)
+        """Apply `fn` to the values."""
+        result = self.fn(*(arg.values for arg in args))
         return Stream(result, merge_fresh(self.rank, self.children, args)), None
 
 
@@ -177,22 +184,14 @@ class OnValues(Node):
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Gather the new values, fold, scatter the results back to their rows."""
-        source, child = args[0], self.children[0]
-        dtype = pl.Boolean if child.kind == "truth" else pl.Float64
-        mask = source.known(block.height, dtype)
-        at = mask.arg_true().to_numpy()
-        picked = source.series(block.height, dtype).gather(at).cast(pl.Float64).to_numpy()
-        known = Known(picked, block.steps.gather(at).to_numpy(), at.astype(np.float64) + block.first, block)
+        mask = args[0].known(block.height)
+        at = np.flatnonzero(mask)
+        known = Known(args[0].array(block.height)[at], block.steps[at], at + block.first, block)
         results, inner = self.fold(known, state[0])
-        values = self._scatter(results, at, block.height)
+        values = np.full(block.height, np.nan)
+        values[at] = results
+        values[~np.isfinite(values)] = np.nan
         if self.rank != SPARSE:
-            return Stream(values, None), (inner, None)
+            return Stream(values), (inner, None)
         stream, last = carried(values, mask, state[1])
         return stream, (inner, last)
-
-    def _scatter(self, results: Floats, at: npt.NDArray[Any], height: int) -> pl.Series:
-        spread = np.full(height, np.nan)
-        spread[at] = results
-        spread[~np.isfinite(spread)] = np.nan
-        values = pl.Series(spread, nan_to_null=True)
-        return values > 0.5 if self.kind == "truth" else values

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from klinic.diagnostics.signals.node import Constant, Elementwise, Node, Value
 
@@ -25,32 +25,55 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 def finite(value: Value) -> Value:
     """Unknown in place of what is no finite number."""
-    if isinstance(value, pl.Series):
-        bad = ~value.is_finite()
-        return value.set(bad.fill_null(False), None) if bad.any() else value
+    if isinstance(value, np.ndarray):
+        return np.where(np.isfinite(value), value, np.nan)
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value
 
 
-def _binary(symbol: str) -> Callable[[Value, Value], Value]:
+def _scalar(symbol: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    try:
+        return FUNCTIONS[symbol](left, right)
+    except (ZeroDivisionError, OverflowError, TypeError):
+        return None
+
+
+def _unfit(value: Value) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _calculation(symbol: str) -> Callable[[Value, Value], Value]:
     function = FUNCTIONS[symbol]
 
     def apply(left: Value, right: Value) -> Value:
-        if left is None or right is None:
+        if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
+            return finite(_scalar(symbol, left, right))
+        if _unfit(left) or _unfit(right):
             return None
-        try:
-            return function(left, right)
-        except (ZeroDivisionError, OverflowError, TypeError):
+        return finite(function(left, right))
+
+    return apply
+
+
+def _judgement(symbol: str) -> Callable[[Value, Value], Value]:
+    function = FUNCTIONS[symbol]
+
+    def apply(left: Value, right: Value) -> Value:
+        if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
+            return _scalar(symbol, left, right)
+        if _unfit(left) or _unfit(right):
             return None
+        return np.where(np.isnan(left) | np.isnan(right), np.nan, function(left, right))
 
     return apply
 
 
 def arithmetic(symbol: str, left: Node, right: Node) -> Node:
     """`left symbol right`; unknown where an operand is, or where the result is not finite."""
-    apply = _binary(symbol)
-    return folded(Elementwise(f"({left.key} {symbol} {right.key})", (left, right), lambda a, b: finite(apply(a, b))))
+    return folded(Elementwise(f"({left.key} {symbol} {right.key})", (left, right), _calculation(symbol)))
 
 
 def settled(node: Node, kind: Any) -> Node:
@@ -68,7 +91,7 @@ class Comparison(Elementwise):
     """A comparison of two numbers; evidence is read off its sides."""
 
     def __init__(self, symbol: str, left: Node, right: Node) -> None:
-        super().__init__(f"({left.key} {symbol} {right.key})", (left, right), _binary(symbol), "truth")
+        super().__init__(f"({left.key} {symbol} {right.key})", (left, right), _judgement(symbol), "truth")
         self.symbol = symbol
 
 
@@ -79,47 +102,44 @@ def comparison(symbol: str, left: Node, right: Node) -> Node:
 
 def equality(symbol: str, left: Node, right: Node) -> Node:
     """Equality of texts or truth values."""
-    return Elementwise(f"({left.key} {symbol} {right.key})", (left, right), _binary(symbol), "truth")
+    return Elementwise(f"({left.key} {symbol} {right.key})", (left, right), _judgement(symbol), "truth")
 
 
 def membership(item: Node, values: Sequence[Any]) -> Node:
     """Whether a scalar or a number is one of the values."""
     fixed = list(values)
+    numbers = [one for one in fixed if not isinstance(one, str)]
 
     def apply(value: Value) -> Value:
-        if value is None:
-            return None
-        return value.is_in(fixed) if isinstance(value, pl.Series) else value in fixed
+        if isinstance(value, np.ndarray):
+            return np.where(np.isnan(value), np.nan, np.isin(value, numbers))
+        return None if value is None else value in fixed
 
     return Elementwise(f"({item.key} in {fixed!r})", (item,), apply, "truth")
 
 
-def truth(value: Value, height: int) -> pl.Series:
-    """A truth value as a Boolean Series."""
-    return value if isinstance(value, pl.Series) else pl.repeat(value, height, eager=True, dtype=pl.Boolean)
-
-
-def kleene(word: str, left: Value, right: Value, height: int) -> Value:
+def kleene(word: str, left: Value, right: Value) -> Value:
     """Three-valued and/or; scalars stay scalars."""
     strong = word == "or"
-    if not isinstance(left, pl.Series) and not isinstance(right, pl.Series):
+    if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
         if strong in (left, right):
             return strong
         return None if None in (left, right) else not strong
-    first, second = truth(left, height), truth(right, height)
-    return (first | second) if strong else (first & second)
+    first, second = (np.nan if side is None else side for side in (left, right))
+    decided = (first == strong) | (second == strong)
+    return np.where(decided, float(strong), np.where(np.isnan(first) | np.isnan(second), np.nan, float(not strong)))
 
 
 def logic(word: str, parts: Sequence[Node]) -> Node:
     """`and` or `or` of several."""
 
-    def apply(height: int, *values: Value) -> Value:
+    def apply(*values: Value) -> Value:
         result = values[0]
         for value in values[1:]:
-            result = kleene(word, result, value, height)
+            result = kleene(word, result, value)
         return result
 
-    return Elementwise(f"({f' {word} '.join(part.key for part in parts)})", parts, apply, "truth", rows=True)
+    return Elementwise(f"({f' {word} '.join(part.key for part in parts)})", parts, apply, "truth")
 
 
 def negation(part: Node) -> Node:
@@ -128,7 +148,7 @@ def negation(part: Node) -> Node:
     def apply(value: Value) -> Value:
         if value is None:
             return None
-        return ~value if isinstance(value, pl.Series) else not value
+        return 1.0 - value if isinstance(value, np.ndarray) else not value
 
     return Elementwise(f"(not {part.key})", (part,), apply, "truth")
 
@@ -141,24 +161,20 @@ def minus(part: Node) -> Node:
 def choice(test: Node, yes: Node, no: Node) -> Node:
     """`yes if test else no`; unknown where the test is."""
     kind = yes.kind if yes.kind == no.kind else "number"
-    dtype = pl.Boolean if kind == "truth" else pl.Float64
 
-    def apply(height: int, when: Value, one: Value, other: Value) -> Value:
-        if not isinstance(when, pl.Series):
+    def apply(when: Value, one: Value, other: Value) -> Value:
+        if not isinstance(when, np.ndarray):
             return None if when is None else (one if when else other)
-        filled = [
-            v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=dtype) for v in (one, other)
-        ]
-        picked = filled[0].zip_with(when.fill_null(False), filled[1])
-        return picked.set(when.is_null(), None)
+        picked = [np.nan if _unfit(value) else value for value in (one, other)]
+        return np.where(np.isnan(when), np.nan, np.where(when > 0.5, *picked))
 
     key = f"({yes.key} if {test.key} else {no.key})"
-    return Elementwise(key, (test, yes, no), apply, kind, rows=True)
+    return Elementwise(key, (test, yes, no), apply, kind)
 
 
 def folded(node: Node) -> Node:
     """A constant in place of an operation on constants."""
-    if not isinstance(node, Elementwise) or node.rows or not node.children:
+    if not isinstance(node, Elementwise) or not node.children:
         return node
     values = [child.value for child in node.children if isinstance(child, Constant)]
     return Constant(node.fn(*values)) if len(values) == len(node.children) else node

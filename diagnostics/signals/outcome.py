@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.compile import Scope, compile_text
 from klinic.diagnostics.signals.lists import Members
 from klinic.diagnostics.signals.node import SPARSE, Kind, Node, Stream, rank_of
@@ -56,22 +57,21 @@ class OfOutcome(Node):
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Take each row from the metric that is the outcome there."""
         members, counts = state
-        dtype = pl.Boolean if self.kind == "truth" else pl.Float64
-        values = pl.repeat(None, block.height, eager=True, dtype=dtype)
-        fresh = pl.repeat(False, block.height, eager=True, dtype=pl.Boolean)
+        values = np.full(block.height, np.nan)
+        fresh = np.zeros(block.height, np.bool_)
         for name, won in self._winners(block, counts):
             if not won.any():
                 members.drop(name)
                 continue
             stream = members.stream(name, block)
-            values = stream.series(block.height, dtype).zip_with(won, values)
-            fresh = fresh | (won & stream.known(block.height, dtype))
+            values = np.where(won, stream.array(block.height), values)
+            fresh = fresh | (won & stream.known(block.height))
         return Stream(values, fresh), state
 
-    def _winners(self, block: Block, counts: dict[str, int]) -> list[tuple[str, pl.Series]]:
+    def _winners(self, block: Block, counts: dict[str, int]) -> list[tuple[str, Mask]]:
         """(metric, rows that are its own), best candidate first; the rest falls to the score."""
-        left = pl.repeat(True, block.height, eager=True, dtype=pl.Boolean)
-        winners = []
+        left = np.ones(block.height, np.bool_)
+        winners: list[tuple[str, Mask]] = []
         for name in [*sorted(filter(is_candidate, block.run.metrics), key=preference), *SCORES]:
             counted = self._counted(name, block, counts)
             eligible = counted >= (1 if name in SCORES else self.least)
@@ -80,8 +80,8 @@ class OfOutcome(Node):
         return winners
 
     @staticmethod
-    def _counted(name: str, block: Block, counts: dict[str, int]) -> pl.Series:
-        counted = block.column(name).is_not_null().cast(pl.Int64).cum_sum() + counts.get(name, 0)
+    def _counted(name: str, block: Block, counts: dict[str, int]) -> npt.NDArray[np.int64]:
+        counted = (~np.isnan(block.column(name))).cumsum() + counts.get(name, 0)
         counts[name] = int(counted[-1]) if len(counted) else counts.get(name, 0)
         return counted
 

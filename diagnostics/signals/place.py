@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import ALWAYS, Node, Stream, Value
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.registry import signal
@@ -18,11 +17,11 @@ _MOVED = 1e-4  # an update KL below it is numerical noise of a single on-policy 
 _BOUNDARIES = ("resumed", "reward_swapped", "reward swapped")
 
 
-def stepped(height: int, row: int, value: float) -> pl.Series:
+def stepped(height: int, row: int, value: float) -> Floats:
     """Unknown before `row`, `value` from it on."""
-    spread = np.full(height, np.nan)
-    spread[row:] = value
-    return pl.Series(spread, nan_to_null=True)
+    values = np.full(height, np.nan)
+    values[row:] = value
+    return values
 
 
 class FromBlock(Node):
@@ -69,7 +68,7 @@ def progress() -> Node:
 @signal
 def rows() -> Node:
     """Rows so far."""
-    return FromBlock("rows()", lambda b: pl.Series(np.arange(b.first + 1, b.last + 1, dtype=np.float64)))
+    return FromBlock("rows()", lambda b: np.arange(b.first + 1, b.last + 1, dtype=np.float64))
 
 
 class Boundary(Node):
@@ -87,13 +86,12 @@ class Boundary(Node):
         since, attempt = state
         swaps = {event.step for event in block.run.events if event.kind in _BOUNDARIES and event.step is not None}
         out: list[float] = []
-        numbers = block.run.frame["attempt"].slice(block.first, block.height).to_list()
-        for number, at in zip(numbers, block.steps.to_list(), strict=True):
+        for number, at in zip(block.attempts, block.steps.tolist(), strict=True):
             crossed = (attempt is not None and number != attempt) or at in swaps
             since = 0.0 if crossed else min(since + 1, FAR)
             attempt = number
             out.append(since)
-        return Stream(pl.Series(out, dtype=pl.Float64)), (since, attempt)
+        return Stream(np.asarray(out)), (since, attempt)
 
 
 @signal
@@ -119,9 +117,8 @@ class Updates(Node):
             return Stream(float(stated)), state
         if state:
             return Stream(2.0), True
-        moved = (block.column("actor/pg_clipfrac") > 0).fill_null(False)
-        moved = moved | (block.column("actor/ppo_kl").abs() > _MOVED).fill_null(False)
-        held = moved.arg_true()
+        moved = (block.column("actor/pg_clipfrac") > 0) | (np.abs(block.column("actor/ppo_kl")) > _MOVED)
+        held = np.flatnonzero(moved)
         return (Stream(stepped(block.height, int(held[0]), 2.0)), True) if len(held) else (Stream(None), False)
 
 

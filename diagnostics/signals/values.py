@@ -8,25 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.block import Floats
 from klinic.diagnostics.signals.node import (
-    ALWAYS,
-    DENSE,
-    Constant,
-    Elementwise,
-    Floats,
     Known,
-    Metric,
     Node,
     OnValues,
-    Stream,
-    Value,
 )
-from klinic.diagnostics.signals.operators import finite
-from klinic.diagnostics.signals.registry import Any_, Count, Default, Num, Window, signal
+from klinic.diagnostics.signals.registry import Any_, Count, Num, Window, signal
 
 
 class Windowed(OnValues):
@@ -157,18 +147,28 @@ def sum_(m: Num, w: Window) -> Node:
     return windowed("sum", m, w, windows.total, lambda: Accumulated("sum", m, np.cumsum), 1)
 
 
+class RunningMean(OnValues):
+    """Mean of all values so far. State: (number of values, their sum)."""
+
+    def __init__(self, source: Node) -> None:
+        super().__init__(f"mean({source.key}, run)", (source,))
+
+    def begin(self) -> tuple[int, float]:
+        """Nothing seen."""
+        return 0, 0.0
+
+    def fold(self, new: Known, state: tuple[int, float]) -> tuple[Floats, tuple[int, float]]:
+        """Running sum over running number."""
+        number, total = state
+        sums = np.cumsum(np.concatenate([[total], new.values]))[1:]
+        after = (number + len(sums), float(sums[-1]) if len(sums) else total)
+        return sums / np.arange(number + 1, after[0] + 1), after
+
+
 @signal
 def mean(m: Num, w: Window) -> Node:
     """Mean over the last w values."""
-
-    def run() -> Node:
-        return Elementwise(f"mean({m.key}, run)", (sum_(m, None), count(m)), _ratio)
-
-    return windowed("mean", m, w, windows.mean, run)
-
-
-def _ratio(total: Value, number: Value) -> Value:
-    return finite(total / number)
+    return windowed("mean", m, w, windows.mean, lambda: RunningMean(m))
 
 
 @signal
@@ -206,156 +206,3 @@ def _running_std(m: Node) -> Node:
         return (n, moved, spread), math.sqrt(max(spread, 0.0) / (n - 1)) if n > 1 else math.nan
 
     return Fold(f"std({m.key}, run)", m, (0, 0.0, 0.0), step)
-
-
-def _elementwise(
-    name: str, x: Node, series: Callable[[pl.Series], pl.Series], scalar: Callable[[float], float]
-) -> Node:
-    def apply(value: Value) -> Value:
-        if value is None:
-            return None
-        if isinstance(value, pl.Series):
-            return finite(series(value))
-        try:
-            return finite(scalar(value))
-        except (ValueError, OverflowError):
-            return None
-
-    return Elementwise(f"{name}({x.key})", (x,), apply)
-
-
-@signal
-def abs_(x: Num) -> Node:
-    """Absolute value."""
-    return _elementwise("abs", x, pl.Series.abs, abs)
-
-
-@signal
-def log(x: Num) -> Node:
-    """Natural logarithm; unknown for zero or less."""
-    return _elementwise("log", x, pl.Series.log, math.log)
-
-
-@signal
-def sqrt(x: Num) -> Node:
-    """Square root; unknown below zero."""
-    return _elementwise("sqrt", x, pl.Series.sqrt, math.sqrt)
-
-
-@signal
-def exp(x: Num) -> Node:
-    """Exponential."""
-    return _elementwise("exp", x, pl.Series.exp, math.exp)
-
-
-def _first_known(height: int, *values: Value) -> Value:
-    result = values[0]
-    for value in values[1:]:
-        if result is None:
-            result = value
-        elif isinstance(result, pl.Series) and value is not None:
-            filler = value if isinstance(value, pl.Series) else pl.repeat(value, height, eager=True, dtype=result.dtype)
-            result = result.zip_with(result.is_not_null(), filler)
-    return result
-
-
-@signal
-def coalesce(*x: Any_) -> Node:
-    """The first one known."""
-    if not x:
-        raise ValueError("coalesce wants at least one argument")
-    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, _first_known, x[0].kind, rows=True)
-
-
-@signal
-def fill(x: Any_, default: Default) -> Node:
-    """The default where unknown."""
-    return coalesce(x, Constant(float(default) if type(default) is int else default))
-
-
-def _extreme(name: str, x: tuple[Node, ...]) -> Node:
-    if not x:
-        raise ValueError(f"{name} wants at least one argument")
-    pick = pl.min_horizontal if name == "lowest" else pl.max_horizontal
-
-    def apply(height: int, *values: Value) -> Value:
-        if not any(isinstance(value, pl.Series) for value in values):
-            known = [value for value in values if value is not None]
-            return (min(known) if name == "lowest" else max(known)) if known else None
-        columns = [
-            v if isinstance(v, pl.Series) else pl.repeat(v, height, eager=True, dtype=pl.Float64) for v in values
-        ]
-        named = [column.alias(str(i)) for i, column in enumerate(columns)]
-        return pl.DataFrame(named).select(pick(pl.all())).to_series()
-
-    return Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply, rows=True)
-
-
-@signal
-def lowest(*x: Num) -> Node:
-    """Smallest of the known ones."""
-    return _extreme("lowest", x)
-
-
-@signal
-def highest(*x: Num) -> Node:
-    """Largest of the known ones."""
-    return _extreme("highest", x)
-
-
-class Flags(Node):
-    """1 where a metric was written and not finite, 0 where it was finite, unknown where it was not written."""
-
-    def __init__(self, metric: str) -> None:
-        super().__init__(f"flags({metric!r})", rank=Metric(metric).rank)
-        self.metric = metric
-        self.metrics = frozenset([metric])
-
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
-        """Flags over the block."""
-        seen = block.seen(self.metric)
-        values = block.flagged(self.metric).cast(pl.Float64).set(~seen, None)
-        return Stream(values, seen if self.rank != DENSE else None), None
-
-
-@signal
-def nonfinite(m: Num, w: Window = 1) -> Node:
-    """Number of non-finite values among the last w values, those counted in."""
-    if not isinstance(m, Metric):
-        raise ValueError("nonfinite wants one metric in quotes")
-    return sum_(Flags(m.name), w)
-
-
-class Presence(Node):
-    """How many values (finite, or written at all) a stream has had so far; known at every row."""
-
-    def __init__(self, key: str, source: Node, *, written: bool, result: Callable[[pl.Series], pl.Series]) -> None:
-        super().__init__(key, (source,), rank=ALWAYS)
-        self.written, self.result = written, result
-        self.kind = "truth" if written else "number"
-
-    def start(self) -> int:
-        """None seen."""
-        return 0
-
-    def advance(self, block: Block, args: list[Stream], state: int) -> tuple[Stream, Any]:
-        """Running count."""
-        child = self.children[0]
-        if self.written and isinstance(child, Metric):
-            mask = block.seen(child.name)
-        else:
-            mask = args[0].known(block.height, pl.Boolean if child.kind == "truth" else pl.Float64)
-        counted = mask.cast(pl.Float64).cum_sum() + state
-        return Stream(self.result(counted)), (int(counted[-1]) if len(counted) else state)
-
-
-@signal
-def absent(m: Any_) -> Node:
-    """The run has never had this metric up to here."""
-    return Presence(f"absent({m.key})", m, written=True, result=lambda counted: counted == 0)
-
-
-@signal
-def count(m: Any_) -> Node:
-    """Number of finite values so far."""
-    return Presence(f"count({m.key})", m, written=False, result=lambda counted: counted)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from klinic.diagnostics.signals.node import Floats
+from klinic.diagnostics.signals.block import Floats
 
 Kernel = Callable[[Floats], Floats]  # rows of windows, all of one length -> one result a row
 

@@ -1,0 +1,100 @@
+"""Values row by row: functions of one number, the first known of several, the smallest and the largest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+
+from klinic.diagnostics.signals.block import Floats
+from klinic.diagnostics.signals.node import Constant, Elementwise, Node, Value
+from klinic.diagnostics.signals.operators import finite, folded
+from klinic.diagnostics.signals.registry import Any_, Default, Num, signal
+
+
+def _elementwise(name: str, x: Node, array: Callable[[Floats], Floats], scalar: Callable[[float], float]) -> Node:
+    def apply(value: Value) -> Value:
+        if value is None or isinstance(value, np.ndarray):
+            return None if value is None else finite(array(value))
+        try:
+            return finite(scalar(value))
+        except (ValueError, OverflowError):
+            return None
+
+    return folded(Elementwise(f"{name}({x.key})", (x,), apply))
+
+
+@signal
+def abs_(x: Num) -> Node:
+    """Absolute value."""
+    return _elementwise("abs", x, np.abs, abs)
+
+
+@signal
+def log(x: Num) -> Node:
+    """Natural logarithm; unknown for zero or less."""
+    return _elementwise("log", x, np.log, math.log)
+
+
+@signal
+def sqrt(x: Num) -> Node:
+    """Square root; unknown below zero."""
+    return _elementwise("sqrt", x, np.sqrt, math.sqrt)
+
+
+@signal
+def exp(x: Num) -> Node:
+    """Exponential."""
+    return _elementwise("exp", x, np.exp, math.exp)
+
+
+def _first_known(*values: Value) -> Value:
+    result = values[0]
+    for value in values[1:]:
+        if result is None:
+            result = value
+        elif isinstance(result, np.ndarray) and value is not None and not isinstance(value, str):
+            result = np.where(np.isnan(result), value, result)
+    return result
+
+
+@signal
+def coalesce(*x: Any_) -> Node:
+    """The first one known."""
+    if not x:
+        raise ValueError("coalesce wants at least one argument")
+    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, _first_known, x[0].kind)
+
+
+@signal
+def fill(x: Any_, default: Default) -> Node:
+    """The default where unknown."""
+    return coalesce(x, Constant(float(default) if type(default) is int else default))
+
+
+def _extreme(name: str, x: tuple[Node, ...]) -> Node:
+    if not x:
+        raise ValueError(f"{name} wants at least one argument")
+    pick, among = (np.fmin, min) if name == "lowest" else (np.fmax, max)
+
+    def apply(*values: Value) -> Value:
+        known = [value for value in values if value is not None]
+        if any(isinstance(value, np.ndarray) for value in known):
+            return reduce(pick, known)
+        return among(known) if known else None
+
+    return folded(Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply))
+
+
+@signal
+def lowest(*x: Num) -> Node:
+    """Smallest of the known ones."""
+    return _extreme("lowest", x)
+
+
+@signal
+def highest(*x: Num) -> Node:
+    """Largest of the known ones."""
+    return _extreme("highest", x)

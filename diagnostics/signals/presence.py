@@ -1,0 +1,73 @@
+"""What is there: non-finite values, absent metrics, number of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from klinic.diagnostics.signals.block import Block, Floats
+from klinic.diagnostics.signals.node import ALWAYS, DENSE, Metric, Node, Stream
+from klinic.diagnostics.signals.registry import Any_, Num, Window, signal
+from klinic.diagnostics.signals.values import sum_
+
+
+class Flags(Node):
+    """1 where a metric was written and not finite, 0 where it was finite, unknown where it was not written."""
+
+    def __init__(self, metric: str) -> None:
+        super().__init__(f"flags({metric!r})", rank=Metric(metric).rank)
+        self.metric = metric
+        self.metrics = frozenset([metric])
+
+    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+        """Flags over the block."""
+        seen = block.seen(self.metric)
+        values = np.where(seen, block.flagged(self.metric), np.nan)
+        return Stream(values, seen if self.rank != DENSE else None), None
+
+
+@signal
+def nonfinite(m: Num, w: Window = 1) -> Node:
+    """Number of non-finite values among the last w values, those counted in."""
+    if not isinstance(m, Metric):
+        raise ValueError("nonfinite wants one metric in quotes")
+    return sum_(Flags(m.name), w)
+
+
+class Presence(Node):
+    """How many values (finite, or written at all) a stream has had so far; known at every row."""
+
+    def __init__(self, key: str, source: Node, *, written: bool, result: Callable[[Floats], Floats]) -> None:
+        super().__init__(key, (source,), rank=ALWAYS)
+        self.written, self.result = written, result
+        self.kind = "truth" if written else "number"
+
+    def start(self) -> int:
+        """None seen."""
+        return 0
+
+    def advance(self, block: Block, args: list[Stream], state: int) -> tuple[Stream, Any]:
+        """Running count."""
+        child = self.children[0]
+        metric = child.name if self.written and isinstance(child, Metric) else None
+        mask = args[0].known(block.height) if metric is None else block.seen(metric)
+        counted = mask.cumsum() + float(state)
+        return Stream(self.result(counted)), (int(counted[-1]) if len(counted) else state)
+
+
+def _is_zero(counted: Floats) -> Floats:
+    return np.where(counted == 0, 1.0, 0.0)
+
+
+@signal
+def absent(m: Any_) -> Node:
+    """The run has never had this metric up to here."""
+    return Presence(f"absent({m.key})", m, written=True, result=_is_zero)
+
+
+@signal
+def count(m: Any_) -> Node:
+    """Number of finite values so far."""
+    return Presence(f"count({m.key})", m, written=False, result=lambda counted: counted)
