@@ -31,6 +31,7 @@ class VerlSession:
         self._decimals: int | None = None
         self._before: list[str] = []
         self._last_keys: list[str] = []
+        self._last_written: tuple[int, list[tuple[str, str]]] = (-1, [])
         self._wrapped = False
         self._told = ""
         self._version = ""
@@ -145,6 +146,10 @@ class VerlSession:
         self._last_keys = parsed.keys
         if not parsed.items:
             return
+        written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
+        if written == self._last_written:
+            return
+        self._last_written = written
         if parsed.supervised():
             self._supervised += 1
             return

@@ -33,32 +33,28 @@ def parse_overrides(text: str) -> dict[str, Any]:
     text = re.sub(r"\\[ \t]*\r?\n", " ", text[:MAX_TEXT])
     found: dict[str, Any] = {}
     variables: dict[str, str] = {}
+    script = bool(_LAUNCH.search(text))
     for line in text.splitlines():
+        launch = bool(_LAUNCH.search(line))
         match = _ASSIGNMENT.match(line)
-        if match and not _LAUNCH.search(line) and match[1].isidentifier() and not _is_override(line):
+        if match and not launch and (script or match[1].isupper()):
             variables[match[1]] = match[2].strip().strip("'\"")
-        command = bool(_LAUNCH.search(text)) and not _LAUNCH.search(line)
-        for token in _tokens(line):
-            _read(_expand(token, variables), found, bare=not command)
+            continue
+        for token in _tokens(line, variables):
+            _read(token, found, bare=launch or not script)
     return found
 
 
-def _is_override(line: str) -> bool:
-    """A lone `key=value` in small letters is an override in a file of overrides, a variable in a script."""
-    return "export" not in line and line.strip()[:1].islower()
+def _expand(word: str, variables: dict[str, str]) -> str:
+    return _VARIABLE.sub(lambda match: variables.get(match[1], match.group()), word) if "$" in word else word
 
 
-def _expand(token: str, variables: dict[str, str]) -> str:
-    if "$" not in token:
-        return token
-    return _VARIABLE.sub(lambda match: variables.get(match[1], match.group()), token)
-
-
-def _tokens(line: str) -> Iterator[str]:
+def _tokens(line: str, variables: dict[str, str]) -> Iterator[str]:
     line = line.strip()
     if line.startswith(("#", "export ")):
         return
     for word in _words(line.removeprefix("- ").removeprefix("> ")):
+        word = _expand(word, variables).strip()
         yield from _SEVERAL.split(word) if " " in word else [word]
 
 

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from klinic.diagnostics.readers._text import looks_like_text
+from klinic.diagnostics.readers._text import Frame, looks_like_text
 from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.dictrows import DictRowSession
-from klinic.diagnostics.run.events import ConfigRead, Event, Line, Note, Row
+from klinic.diagnostics.run.events import Event
 
-class PlainTextSession:
+
+class PlainTextSession(VerlSession):
     """Reads lines, and metrics of the two common forms should they come after the head that was sniffed."""
 
     def __init__(self) -> None:
-        self._text = VerlSession(framework="")
+        super().__init__(framework="")
         self._dicts = DictRowSession()
-        self._verl = False
 
-    def feed(self, data: bytes) -> list[Event]:
-        """Take the next bytes."""
-        return self._merge(self._text.feed(data), self._dicts.feed(data))
+    def _other(self, frame: Frame) -> None:
+        found = None if self._rl_rows else self._dicts.rows(frame)
+        if found is None:
+            super()._other(frame)
+        else:
+            self._events.extend(found)
 
     def close(self) -> list[Event]:
         """The source has ended."""
-        return self._merge(self._text.close(), self._dicts.close())
-
-    def _merge(self, events: list[Event], rows: list[Event]) -> list[Event]:
-        self._verl = self._verl or any(isinstance(event, Row) for event in events)
-        if self._verl:
-            return events
-        return [*events, *(event for event in rows if not isinstance(event, Line | ConfigRead | Note))]
+        events = super().close()
+        return [*events, *self._dicts.ended()]
 
 
 class PlainTextReader:

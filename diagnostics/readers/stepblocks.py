@@ -37,7 +37,7 @@ class StepBlockSession(RowSession):
         if start:
             self._step, self._line = int(start[1]), frame.line
             return done
-        if self._step is not None and not frame.text.strip("= "):
+        if (done or self._step is not None) and not frame.text.strip("= "):
             return done
         return [*done, *self._other(frame)] if done else None
 

@@ -1,0 +1,93 @@
+"""Tables as text with a Step column: Markdown, box-drawing or tab-separated, as notebooks and trainers print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame, head_frames
+from klinic.diagnostics.readers._values import number
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.run.events import Event, Meta, Row
+
+_BARS = "|│┃║"
+_RULE = re.compile(r"[\s|│┃║:\-─━═+┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┡┩╇╞╡╪]+")
+_STEP = re.compile(r"(?:global[ _])?step", re.IGNORECASE)
+_TRL = re.compile(r"training loss|reward_std|rewards? ?/|completion", re.IGNORECASE)
+
+
+def cells(text: str) -> list[str]:
+    """The cells of a table's line, [] where it is none: three or more between bars or tabs."""
+    bar = next((letter for letter in _BARS if letter in text), "\t" if "\t" in text else "")
+    if not bar:
+        return []
+    parts = text.strip().strip(_BARS if bar != "\t" else " ")
+    for other in _BARS if bar != "\t" else "":
+        parts = parts.replace(other, bar)
+    found = [cell.strip().strip("*`").strip() for cell in parts.split(bar)]
+    return found if len(found) >= 3 else []
+
+
+def is_head(found: list[str]) -> bool:
+    """Whether these cells name columns, the first of them the step."""
+    return bool(found) and bool(_STEP.fullmatch(found[0])) and all(number(cell) is None for cell in found)
+
+
+class TableSession(RowSession):
+    """Rows below a head line; `No Log` and empty cells are no values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: list[str] = []
+        self._told = False
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A line of a table, or None."""
+        found = cells(frame.text)
+        if is_head(found):
+            self._names = found
+            return ()
+        if not self._names:
+            return None
+        if _RULE.fullmatch(frame.text):
+            return ()
+        step = number(found[0].replace(",", "")) if found else None
+        if step is None or len(found) > len(self._names) or not abs(step) < 1e12:
+            self._names = self._names if frame.text[:1] in _BARS else []
+            return None
+        return self._row(found, int(step), frame.line)
+
+    def _row(self, found: list[str], step: int, line: int) -> Iterable[Event]:
+        pairs = zip(self._names[1:], found[1:], strict=False)
+        values = {name: value for name, cell in pairs if name and (value := number(cell)) is not None}
+        if values and not self._told:
+            self._told = True
+            yield Meta(framework="trl" if any(_TRL.search(name) for name in self._names) else "")
+        if values:
+            yield Row(values, step, line=line)
+
+
+class TableReader:
+    """See the module."""
+
+    name = "table"
+    summary = "a table in text (Markdown, box-drawing, tabs) whose first column is the step"
+
+    def sniff(self, head: Head) -> float:
+        """Likely with a head line and a row of numbers below it."""
+        if b"step" not in head.data.lower():
+            return 0.0
+        session = TableSession()
+        for frame in head_frames(head.data)[:5000]:
+            found = session.rows(frame) if frame.text else None
+            if any(isinstance(event, Row) for event in found or ()):
+                return 0.45
+        return 0.0
+
+    def open(self, head: Head) -> Session:
+        """Start reading."""
+        return TableSession()
+
+
+READER = TableReader()
