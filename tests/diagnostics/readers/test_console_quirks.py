@@ -157,7 +157,8 @@ def test_false_friends(rows, text_events, text):
 
 
 def test_metrics_among_the_lines_of_a_config_dump(text_events):
-    text = "(R pid=1) {'actor_rollout_ref': {'actor': {'clip_ratio': 0.2,\n(W pid=2) step: hello\n(R pid=1)   'grad_clip': 1.0}},\n"
+    text = "(R pid=1) {'actor_rollout_ref': {'actor': {'clip_ratio': 0.2,\n(W pid=2) step: hello\n"
+    text += "(R pid=1)   'grad_clip': 1.0}},\n"
     text += "(R pid=1)  'algorithm': {'gamma': 1.0}}\n(R pid=1) step:1 - actor/x:0.5\n"
     events = text_events(READER, text)
     (config,) = [event for event in events if type(event).__name__ == "ConfigRead"]
@@ -198,7 +199,8 @@ def test_last_value_of_a_torn_line_is_left_out(text_events):
 
 def test_words_about_the_run(text_events):
     text = "Resuming from /ckpt/global_step_10, setting global step to 10\nSaving checkpoint to /ckpt/global_step_20\n"
-    text += "Training Progress:  10%|█| 3/30 [00:01<00:02]\nstep:20 - actor/x:1.0\n'Final validation metrics: {\\'val/a\\': 1.0}'\n"
+    text += "Training Progress:  10%|█| 3/30 [00:01<00:02]\nstep:20 - actor/x:1.0\n"
+    text += "'Final validation metrics: {\\'val/a\\': 1.0}'\n"
     events = text_events(READER, text)
     assert [(e.kind, e.step) for e in events if isinstance(e, Happened)] == [
         ("resumed", 10),
@@ -213,3 +215,22 @@ def test_lines_carry_numbers_and_processes(text_events):
     events = text_events(READER, "\n(A pid=1) one\n\r 5%|█| 1/20 [00:01<00:02]two\n(B pid=2, ip=10.0.0.1) three\n")
     lines = [(event.line, event.text, event.source) for event in events if isinstance(event, Line)]
     assert lines == [(2, "one", "(A pid=1)"), (3, "two", ""), (4, "three", "(B pid=2, ip=10.0.0.1)")]
+
+
+def test_a_line_written_twice_counts_once(rows):
+    assert [row.step for row in rows("step:1 - actor/x:0.5\nstep:1 - actor/x:0.5\nstep:2 - actor/x:0.5\n")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("[36m(W pid=1)[0m x", "x"),
+        ("[1;34mwandb[0m: run", "wandb: run"),
+        ("took [2m30s] and [1m 35s] [30min]", "took [2m30s] and [1m 35s] [30min]"),
+        ("a[0] list[39]m", "a[0] list[39]m"),
+        ("^[[33m(raylet)^[[0m full", "full"),
+        ("\x1b]8;;http://x\x07link\x1b]8;;\x07", "link"),
+    ],
+)
+def test_terminal_codes(text_events, raw, plain):
+    assert [event.text for event in text_events(READER, raw + "\n") if isinstance(event, Line)] == [plain]
