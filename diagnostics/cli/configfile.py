@@ -17,9 +17,7 @@ def read_config(path: Path) -> dict[str, Any]:
     text = path.read_bytes().decode("utf-8", "replace")
     values = _from_yaml(text) or _from_overrides(text)
     if not values:
-        raise ValueError(
-            f"{path}: no config in it; give YAML, or overrides such as actor_rollout_ref.actor.optim.lr=1e-6"
-        )
+        raise ValueError(f"{path}: no config in it; give YAML, or overrides such as data.train_batch_size=64")
     return values
 
 

@@ -37,9 +37,9 @@ LEVELS = ("never", "info", "warn", "error")
 @click.option(
     "--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a card's threshold; may repeat."
 )
-@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: ids, names, families, patterns.")
+@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: id, name, family, pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
-@click.option("--from", "first", type=int, metavar="STEP", help="Judge from this step on, as if the run began there.")
+@click.option("--from", "first", type=int, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=int, metavar="STEP", help="Judge the run as it stood after this step.")
 @click.option(
     "--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on."
@@ -116,22 +116,18 @@ def _cards(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
 
 def _judge_all(paths: tuple[str, ...], config: str | None, options: dict[str, Any]) -> tuple[list[Judged], list[str]]:
     """Every run that can be judged, and one line for each path or run that cannot."""
+    from klinic.diagnostics.readers import ReadError
+
     judged: list[Judged] = []
     problems: list[str] = []
     for run in _runs(paths, config, problems):
         try:
             judged.append(_judge(run, options))
-        except _unjudged() as error:
+        except ReadError as error:
             problems.append(str(error))
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     return judged, problems
-
-
-def _unjudged() -> type[Exception]:
-    from klinic.diagnostics.engine.diagnose import CannotJudge
-
-    return CannotJudge
 
 
 def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> list[Run]:

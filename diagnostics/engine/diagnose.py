@@ -20,6 +20,7 @@ from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import definitions, measure, profile_ranges, with_ranges
+from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import compile_text, evaluate
 from klinic.diagnostics.verlconfig import Facts, facts
@@ -28,7 +29,7 @@ Thresholds = Mapping[str, Mapping[str, Any]]
 Steps = tuple[int | None, int | None]
 
 
-class CannotJudge(ValueError):
+class JudgeError(ReadError):
     """The recording holds neither metrics of reinforcement learning nor an incident; the message says what was seen."""
 
 
@@ -53,7 +54,7 @@ def diagnose(
     cards: the installed ones where None. profile: a name or a YAML file. select, ignore: ids, names or families of
     cards, patterns allowed. overrides: rule -> {threshold: value}, over the profile. steps: first and last step to
     judge, None for an open end; rows outside are left out as if they had not been written.
-    Raises CannotJudge, and CardError for a profile, rule or threshold that does not exist.
+    Raises JudgeError, and CardError for a profile, rule or threshold that does not exist.
     """
     known = tuple(installed_cards() if cards is None else cards)
     chosen = _chosen(with_overrides(with_overrides(known, load_profile(profile)), overrides or {}), select, ignore)
@@ -140,10 +141,10 @@ def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:
     if incidents:
         return
     if run.source.not_rl:
-        raise CannotJudge(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
+        raise JudgeError(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
     if not run.metrics or not run.frame.height:
-        seen = f"{run.last_line} lines, " if run.last_line else ""
-        raise CannotJudge(f"{where}: {seen}read as {run.source.format or 'unknown'}: no metrics and no known incident")
+        lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
+        raise JudgeError(f"{where}: {lines} read as {run.source.format or 'text'}: no metrics and no known incident")
 
 
 def _relations(card: Card) -> Relations:

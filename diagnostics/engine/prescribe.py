@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,8 @@ from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import check_override, table
+
+_BARE = re.compile(r"[\w./:-]+")  # texts that Hydra reads without quotes
 
 Condition = Callable[[Card, str], bool]
 

@@ -45,10 +45,10 @@ def _others(root: Finding, findings: Sequence[Finding]) -> str:
 
 
 def _since(finding: Finding) -> str:
-    if not finding.closed:
-        return f"from step {finding.first_step} on"
     if finding.first_step == finding.last_step:
         return f"at step {finding.first_step}"
+    if not finding.closed:
+        return f"from step {finding.first_step} on"
     return f"in steps {finding.first_step} to {finding.last_step}"
 
 

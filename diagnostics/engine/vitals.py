@@ -71,12 +71,12 @@ def _bounds(data: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def with_ranges(signs: Iterable[VitalSign], ranges: Mapping[str, Any]) -> tuple[VitalSign, ...]:
-    """The signs with a profile's bounds in place of their own: name -> {healthy: {low, high}, abnormal: {low, high}}."""
+    """The signs with a profile's bounds for their own: name -> {healthy: {low, high}, abnormal: {low, high}}."""
     return tuple(replace(sign, bounds=_bounds(ranges[sign.name])) if sign.name in ranges else sign for sign in signs)
 
 
 def profile_ranges(name_or_path: str) -> dict[str, Any]:
-    """The `vitals` part of a profile: a name in `profiles` of a rule package, or a YAML file; empty where it has none."""
+    """The `vitals` part of a profile, a name in a rule package's `profiles` or a YAML file; empty where it has none."""
     named = (path for path in content_files("profiles") if path.stem == name_or_path)
     path = Path(name_or_path) if Path(name_or_path).suffix else next(named, None)
     return read_yaml(path).get("vitals") or {} if path else {}

@@ -64,7 +64,8 @@ def _incidents(incidents: Sequence[Incident], path: str) -> Iterator[str]:
         yield "\n### Incidents\n"
     for incident in incidents:
         place = f"{path}:{incident.line}" if incident.line else path
-        yield f"- **{incident.severity}** {_code(incident.name)} ({incident.id}) at {_code(place)}: {_text(incident.message)}"
+        title = f"**{incident.severity}** {_code(incident.name)} ({incident.id}) at {_code(place)}"
+        yield f"- {title}: {_text(incident.message)}"
         yield f"  - cause: {_text(incident.cause)}\n  - fix: {_text(incident.fix)}"
 
 
@@ -81,7 +82,8 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> str:
-    return f"**{finding.severity}** {_code(finding.name)} ({finding.id}), {when(finding)}: {_text(sentence(finding.message))}"
+    title = f"**{finding.severity}** {_code(finding.name)} ({finding.id}), {when(finding)}"
+    return f"{title}: {_text(sentence(finding.message))}"
 
 
 def _prescription(prescription: Sequence[Override]) -> Iterator[str]:

@@ -55,8 +55,9 @@ def _vital_row(page: Page, vital: Vital) -> str:
     status = page.style(f"{vital.status:<7}", vital.status)
     if vital.value is None:
         return f"  {status} {vital.title:<13} {page.style('not logged', 'dim')}"
-    reading = f"{number(vital.value):>9} {ARROWS[vital.trend]} {bounds(vital.low, vital.high):<15}"
-    return f"  {status} {vital.title:<12}{reading} {sparkline(vital.spark, 16):<16} {vital.unit}"
+    spark = sparkline(vital.spark, 16) if len(vital.spark) > 1 else ""
+    reading = f"{number(vital.value):>9} {ARROWS[vital.trend]} {bounds(vital.low, vital.high) or 'no level yet':<15}"
+    return f"  {status} {vital.title:<12}{reading} {spark:<16} {vital.unit}"
 
 
 def _incidents(page: Page, case: Judged) -> None:
@@ -89,7 +90,8 @@ def _findings(page: Page, findings: Sequence[Finding]) -> None:
     if quiet:
         page.heading("Seen, no reason to act")
         for finding in quiet:
-            _small(page, finding)
+            for item in (finding, *consequences(finding, findings)):
+                _small(page, item)
 
 
 def _matters(root: Finding, findings: Sequence[Finding]) -> bool:

@@ -48,7 +48,9 @@ def test_a_chain_hangs_under_its_first_link():
 @pytest.mark.parametrize("lead", [-6, -5, 0, 300])
 def test_a_cause_may_be_seen_a_little_later_than_its_effect_but_not_long_after(lead):
     expected = "ENTROPY-COLLAPSE" if lead >= -5 else None
-    assert roots(finding("entropy-collapse", 100), finding("reward-collapse", 100 + lead))["reward-collapse"] == expected
+    assert (
+        roots(finding("entropy-collapse", 100), finding("reward-collapse", 100 + lead))["reward-collapse"] == expected
+    )
 
 
 def test_information_does_not_explain_an_error():

@@ -58,7 +58,7 @@ def test_a_value_is_computed_from_the_runs_own(to, old, whole, expected):
     ],
 )
 def test_what_cannot_be_computed_says_why_in_one_line(to, old, word):
-    with pytest.raises(RemedyError, match="(?s).*") as caught:
+    with pytest.raises(RemedyError) as caught:
         new(to, old)
     assert word in str(caught.value)
     assert "\n" not in str(caught.value)
