@@ -1,4 +1,4 @@
-"""What every card says of recordings, row by row: `python benchmarks/calibrate.py PATH... [--rule NAME] [--values EXPR]`.
+"""What cards say of recordings, row by row: `python benchmarks/calibrate.py PATH... [--rule NAME] [--values EXPR]`.
 
 For each run and each card that fires: stretches of steps with their severity, as a live judge would have said it.
 `--healthy` exits 1 if any card rises above info on any row; `--values` prints an expression's values instead.

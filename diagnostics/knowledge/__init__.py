@@ -1,5 +1,6 @@
 """What klinic knows about metrics: verl's names, other versions' and frameworks' names, meanings, units."""
 
+from klinic.diagnostics.knowledge.metrics import MetricInfo, known_patterns, metric
 from klinic.diagnostics.knowledge.names import canonical, scale
 
-__all__ = ["canonical", "scale"]
+__all__ = ["MetricInfo", "canonical", "known_patterns", "metric", "scale"]

@@ -42,7 +42,9 @@ def test_case(path: Path, case: object) -> None:
 def test_card_has_a_firing_a_quiet_and_a_silent_case(path: Path) -> None:
     expected = [case.data["expect"] for case in load_cases(path.with_name(f"{path.stem}.cases.yaml"))]
     assert any(isinstance(expect, dict) and "severity" in expect for expect in expected)
-    assert any(expect == "quiet" or (isinstance(expect, dict) and expect.get("severity") == "info") for expect in expected)
+    assert any(
+        expect == "quiet" or (isinstance(expect, dict) and expect.get("severity") == "info") for expect in expected
+    )
     assert any(isinstance(expect, dict) and "not_applicable" in expect for expect in expected)
 
 

@@ -1,0 +1,97 @@
+"""What a metric means: `metric(name)` looks it up in metrics.yaml, patterns included."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+
+Direction = Literal["higher_is_better", "lower_is_better", "neither"]
+_DIRECTIONS: dict[str, Direction] = {"up": "higher_is_better", "down": "lower_is_better", "neither": "neither"}
+# <placeholder>, {alternatives}, * or a piece of plain text.
+_PARTS = re.compile(r"<(?P<any>[^>]+)>|\{(?P<one>[^}]+)\}|(?P<star>\*)")
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """One metric: `name` as asked for, `pattern` as in metrics.yaml.
+
+    meaning: one or two sentences. unit: as printed. direction: which way is better. when: when it is logged.
+    low, high: what healthy runs show, None where there is no range; `no_range` then gives the reason.
+    family: first part of the name. panel: panel of the dashboard.
+    """
+
+    name: str
+    pattern: str
+    meaning: str
+    unit: str
+    direction: Direction
+    when: str
+    low: float | None
+    high: float | None
+    no_range: str
+    family: str
+    panel: str
+
+
+def metric(name: str) -> MetricInfo | None:
+    """What is known of a metric by verl's name (or klinic's own), None for an unknown one."""
+    plain, patterns = _entries()
+    if name in plain:
+        return _info(name, name, plain[name], ())
+    for pattern, compiled, entry in patterns:
+        if fits := compiled.fullmatch(name):
+            return _info(name, pattern, entry, fits.groups())
+    return None
+
+
+def known_patterns() -> tuple[str, ...]:
+    """All keys of metrics.yaml, in its order."""
+    return tuple(_table())
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    text = files("klinic.diagnostics.knowledge").joinpath("metrics.yaml").read_text("utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    table: dict[str, dict[str, Any]] = yaml.load(text, Loader=loader)  # noqa: S506 (a safe loader)
+    return table
+
+
+@cache
+def _entries() -> tuple[dict[str, dict[str, Any]], list[tuple[str, re.Pattern[str], dict[str, Any]]]]:
+    plain = {key: entry for key, entry in _table().items() if not _PARTS.search(key)}
+    patterns = [(key, _compiled(key), entry) for key, entry in _table().items() if key not in plain]
+    return plain, patterns
+
+
+def _compiled(key: str) -> re.Pattern[str]:
+    """`a/<x>/{b,c}` as a regular expression with a group for each part."""
+    at, text = 0, ""
+    for part in _PARTS.finditer(key):
+        text += re.escape(key[at : part.start()])
+        one = part["one"]
+        text += f"({'|'.join(map(re.escape, one.split(',')))})" if one else "(.+?)"
+        at = part.end()
+    return re.compile(text + re.escape(key[at:]))
+
+
+def _info(name: str, pattern: str, entry: dict[str, Any], groups: tuple[str, ...]) -> MetricInfo:
+    low, high = entry.get("range", (None, None))
+    return MetricInfo(
+        name=name,
+        pattern=pattern,
+        meaning=str(entry["meaning"]).format(name, *groups),
+        unit=str(entry["unit"]),
+        direction=_DIRECTIONS[entry["better"]],
+        when=str(entry["when"]),
+        low=low,
+        high=high,
+        no_range=str(entry.get("none", "")),
+        family=name.split("/", 1)[0],
+        panel=str(entry["panel"]),
+    )
