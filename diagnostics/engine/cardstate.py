@@ -54,7 +54,7 @@ class CardState:
             return able
         applies = evaluator.stream(self.compiled.applies).array(block.height)
         self.applied = None if np.isnan(applies[-1]) else bool(applies[-1])
-        return np.logical_and(able, applies == 1)
+        return np.asarray(able & (applies == 1))
 
     def _supplied(self, block: Block) -> Mask:
         supplied = np.ones(block.height, np.bool_)
