@@ -76,6 +76,4 @@ def _counter(model: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(embedded_model() if model == "embedded" else model)
     except (OSError, ValueError) as error:
         fail(f"{model}: no tokenizer there: {str(error).splitlines()[0]}")
-    return lambda messages: len(
-        tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
-    )
+    return lambda messages: len(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))

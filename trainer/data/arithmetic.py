@@ -9,9 +9,26 @@ from dataclasses import dataclass
 
 DATA_SOURCE = "klinic/arithmetic"
 
-NAMES = "Tom Anna Ben Lily Sam Mia Jack Emma Leo Zoe Max Ivy Omar Nina Raj Kate".split()
-ITEMS = "apples pens books coins cards eggs shells stamps".split()
-BOXES = "bags boxes jars packs".split()
+NAMES = [
+    "Tom",
+    "Anna",
+    "Ben",
+    "Lily",
+    "Sam",
+    "Mia",
+    "Jack",
+    "Emma",
+    "Leo",
+    "Zoe",
+    "Max",
+    "Ivy",
+    "Omar",
+    "Nina",
+    "Raj",
+    "Kate",
+]
+ITEMS = ["apples", "pens", "books", "coins", "cards", "eggs", "shells", "stamps"]
+BOXES = ["bags", "boxes", "jars", "packs"]
 OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,

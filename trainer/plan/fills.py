@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
+from klinic.trainer.data.arithmetic import DATA_SOURCE
 from klinic.trainer.plan.draft import Draft
+from klinic.trainer.plan.files import first_source
 from klinic.trainer.plan.model import parameters
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
-KNOWN_TO_VERL = "openai/gsm8k"
 
 
 def embedded(d: Draft) -> None:
@@ -31,25 +31,13 @@ def data(d: Draft) -> None:
     d.fill("data.filter_overlong_prompts", True, "one prompt over the limit would end the run otherwise")
     if d.cpu:
         d.fill("data.dataloader_num_workers", 0, "worker processes cost more than they load on few CPUs")
-    if _source(d) == "klinic/arithmetic":
+    if first_source(d["data.train_files"]) == DATA_SOURCE:
         d.fill(
             "reward.custom_reward_function.path",
             "pkg://klinic.trainer.rewards.rule",
             "verl has no scorer for klinic/arithmetic",
         )
         d.fill("reward.custom_reward_function.name", "strict", "the number after #### has to be right")
-
-
-def _source(d: Draft) -> str:
-    import polars as pl
-
-    files = d["data.train_files"]
-    first = files[0] if isinstance(files, list) and files else files
-    try:
-        column = pl.read_parquet(Path(str(first)).expanduser(), columns=["data_source"], n_rows=1)["data_source"]
-        return str(column[0])
-    except (OSError, pl.exceptions.PolarsError, IndexError):
-        return ""
 
 
 def critic(d: Draft) -> None:
@@ -117,9 +105,7 @@ def engine(d: Draft) -> None:
 def _gpu_engine(d: Draft) -> None:
     if not d.machine.capable_of_bf16:
         d.fill(f"{ROLLOUT}.dtype", "float16", f"{_gpu(d)} has no bfloat16")
-        d.fill(
-            "+actor_rollout_ref.model.override_config.attn_implementation", "sdpa", f"no flash-attn on {_gpu(d)}"
-        )
+        d.fill("+actor_rollout_ref.model.override_config.attn_implementation", "sdpa", f"no flash-attn on {_gpu(d)}")
 
 
 def _gpu(d: Draft) -> str:

@@ -9,7 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from klinic.diagnostics.verlconfig.overrides import Override, override
+from klinic.diagnostics.verlconfig.settings import Settings
 from klinic.trainer.plan.draft import Draft, Place
+from klinic.trainer.plan.files import planned_steps
 from klinic.trainer.plan.fills import FILLS
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.machine import Machine, this_machine
@@ -41,9 +43,21 @@ class Plan:
         return [*(word(entry.key, entry.value) for entry in (*self.filled, *self.kept)), *self.user]
 
     @property
+    def total_steps(self) -> int:
+        """Planned steps: as set, else from the rows of the training files; 0 where it cannot be told."""
+        return planned_steps(self.settings)
+
+    @property
+    def settings(self) -> Settings:
+        """verl's settings under this plan."""
+        pairs = ((entry.bare, entry.value) for entry in (*self.filled, *self.kept))
+        return Settings(dict(pairs) | {one.key: one.value for text in self.user if (one := override(text))})
+
+    @property
     def command(self) -> list[str]:
         """The verl command."""
-        return [sys.executable, "-m", "verl.trainer.main_ppo", *self.overrides]
+        hydra = [word("hydra.run.dir", str(self.run_dir / "hydra")), "hydra.output_subdir=null"]
+        return [sys.executable, "-m", "verl.trainer.main_ppo", *hydra, *self.overrides]
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -1,0 +1,120 @@
+"""Train with verl: PPO or GRPO, on the CPU of a laptop or on GPUs, with a diagnosis while it runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from klinic.diagnostics.cli.group import fail
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+class Duration(click.ParamType):
+    """30m, 2h, 90s, 90."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
+        if hit is None or not float(hit[1]):
+            self.fail(f"{value!r} is no duration; write 30m, 2h or 90s", param, ctx)
+        return float(hit[1]) * _UNITS[hit[2]]
+
+
+@click.command()
+@click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--recipe", metavar="NAME", help="A recipe's name or YAML file; --recipes lists them.")
+@click.option("--recipes", is_flag=True, help="List the recipes and exit.")
+@click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Write the run exactly there.")
+@click.option(
+    "--from", "source", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Start as RUN did."
+)
+@click.option("--time-limit", type=Duration(), help="Stop, with a checkpoint, after 30m, 2h, ...")
+@click.option("--grace", type=Duration(), default=120.0, help="How long a stop may take; 120s unless said otherwise.")
+@click.option("--startup-limit", type=Duration(), help="Give up without a first step after this; 10m, on GPUs 40m.")
+@click.option("--dry-run", is_flag=True, help="Print the full verl command and start nothing.")
+@click.option("--no-diagnosis", is_flag=True, help="No diagnosis while it trains.")
+def train(
+    overrides: tuple[str, ...],
+    recipe: str | None,
+    recipes: bool,
+    run_dir: Path | None,
+    source: Path | None,
+    time_limit: float | None,
+    grace: float,
+    startup_limit: float | None,
+    dry_run: bool,
+    no_diagnosis: bool,
+) -> None:
+    """Train with verl; verl's own KEY=VALUE overrides pass through unchanged.
+
+    Without arguments: PPO on the embedded model and arithmetic problems, on the CPU.
+    """
+    if recipes:
+        _list()
+        return
+    plan = _planned(overrides, recipe, run_dir, source)
+    _show(plan, dry_run)
+    if dry_run:
+        return
+    _prepare(plan)
+    from klinic.trainer.launch import Options, launch
+    from klinic.trainer.launch.limits import Limits
+
+    limits = Limits(startup=startup_limit or (600.0 if plan.cpu else 2400.0), silence=180.0 if plan.cpu else 900.0)
+    raise SystemExit(launch(plan, Options(time_limit, grace, limits, not no_diagnosis)))
+
+
+def _list() -> None:
+    from klinic.trainer.recipes import load, names
+
+    for name in names():
+        click.echo(f"{name:<40} {load(name).summary}")
+
+
+def _planned(overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None) -> Any:
+    from klinic.trainer.plan import PlanError, make_plan
+    from klinic.trainer.plan.checks import problems
+    from klinic.trainer.plan.record import taken_from
+    from klinic.trainer.recipes import RecipeError
+
+    try:
+        theirs, words = taken_from(source) if source else (None, [])
+        plan = make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir)
+        found = problems(plan)
+    except (PlanError, RecipeError, FileNotFoundError) as error:
+        fail(str(error))
+    for problem in found[1:]:
+        click.echo(f"klinic: {problem}", err=True)
+    if found:
+        fail(found[0])
+    return plan
+
+
+def _show(plan: Any, dry_run: bool) -> None:
+    from klinic.trainer.plan.show import command, filled
+
+    for line in filled(plan):
+        click.echo(line, err=dry_run)
+    if dry_run:
+        click.echo(command(plan))
+
+
+def _prepare(plan: Any) -> None:
+    from klinic.trainer.launch.plugin import plugin_problem
+    from klinic.trainer.plan.record import keep
+
+    if problem := plugin_problem(plan.cpu):
+        fail(problem)
+    try:
+        plan.run_dir.mkdir(parents=True, exist_ok=True)
+        keep(plan)
+    except OSError as error:
+        fail(f"{error.filename or plan.run_dir}: {error.strerror}; name a writable --run-dir")

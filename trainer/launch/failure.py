@@ -1,0 +1,48 @@
+"""Why a launch failed, in one line, from what verl printed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+LAST = 400_000  # bytes of the console that are looked at
+_PREFIX = re.compile(r"^(?:\x1b\[[0-9;]*m)*\((?:[\w.:]+ )?pid=\d+[^)]*\)(?:\x1b\[[0-9;]*m)*\s?")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ERROR = re.compile(r"^(?:[\w.]+\.)?(?P<name>\w*(?:Error|Exception|Interrupt|NotFound|Invalid\w*)):\s*(?P<text>.+)$")
+_WRAPPERS = ("RayTaskError", "ActorDiedError", "RayActorError", "RuntimeError: CUDA error: initialization")
+
+
+def reason(console: Path) -> str:
+    """The most telling error of the console, empty where there is none."""
+    return _incident(console) or _last_error(_tail(console))
+
+
+def _incident(console: Path) -> str:
+    """What an incident card says about it, where one knows it."""
+    with contextlib.suppress(Exception):
+        from klinic.diagnostics.engine.diagnose import diagnose
+        from klinic.diagnostics.readers import open_run
+
+        incidents = [each for each in diagnose(open_run(console)).incidents if each.severity >= 3]
+        if incidents:
+            last = incidents[-1]
+            return f"{last.message}; {last.fix}" if last.fix else last.message
+    return ""
+
+
+def _tail(console: Path) -> list[str]:
+    try:
+        with console.open("rb") as file:
+            file.seek(max(0, console.stat().st_size - LAST))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [_PREFIX.sub("", _COLOUR.sub("", line)).strip() for line in text.splitlines()]
+
+
+def _last_error(lines: list[str]) -> str:
+    found = [line for line in lines if _ERROR.match(line)]
+    telling = [line for line in found if not any(word in line for word in _WRAPPERS)]
+    chosen = (telling or found)[-1:]
+    return " ".join(chosen[0].split())[:300] if chosen else ""

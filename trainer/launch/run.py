@@ -1,0 +1,177 @@
+"""Launch a plan and stay with it to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from klinic.trainer.launch.display import Display
+from klinic.trainer.launch.doctor import Doctor
+from klinic.trainer.launch.ending import record_end
+from klinic.trainer.launch.failure import reason
+from klinic.trainer.launch.limits import Limits, Watchdog
+from klinic.trainer.launch.process import Process
+from klinic.trainer.launch.progress import DONE, INIT, TRAIN, VAL, Progress, clock
+from klinic.trainer.launch.stages import stage
+from klinic.trainer.launch.tail import Tail
+from klinic.trainer.launch.wishes import Wishes
+from klinic.trainer.launch.words import step_line, validation_lines
+from klinic.trainer.plan import Plan
+from klinic.trainer.stream import pending, request_reward, request_stop
+
+PAUSE = 0.25  # seconds between looks at the run directory
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """time_limit: seconds after which the run is asked to stop. grace: seconds that a stop may take at least."""
+
+    time_limit: float | None = None
+    grace: float = 120.0
+    limits: Limits = field(default_factory=Limits)
+    diagnose: bool = True
+
+
+def launch(plan: Plan, options: Options | None = None, display: Display | None = None) -> int:
+    """Run the plan to its end; gives the exit code.
+
+    0 finished, or stopped as `klinic stop` or the time limit asked; 1 failed; 130 and 143 stopped by Ctrl-C and
+    SIGTERM. The run directory says how it ended in every case.
+    """
+    with Wishes() as wishes, display or Display() as shown:
+        return _Launch(plan, options or Options(), wishes, shown).go()
+
+
+class _Launch:
+    """One launch: the process, what is known of it, and the clocks that bound it."""
+
+    def __init__(self, plan: Plan, options: Options, wishes: Wishes, display: Display) -> None:
+        self.plan, self.options, self.wishes, self.display = plan, options, wishes, display
+        folder = plan.run_dir
+        self.console = folder / "console.log"
+        self.progress = Progress(total=plan.total_steps)
+        self.watchdog = Watchdog(options.limits, self.console)
+        self.doctor = Doctor(folder)
+        self.metrics = Tail(folder / "metrics.jsonl", from_end=True)
+        self.events = Tail(folder / "events.jsonl", from_end=True)
+        self.samples = Tail(folder / "samples.jsonl", from_end=True)
+        self.output = Tail(self.console, from_end=True)
+        self.later = list(plan.recipe.later) if plan.recipe else []
+        self.stop_by: float | None = None
+        self.stopped_for = ""
+
+    def go(self) -> int:
+        self.process = Process(self.plan.command, self.plan.environment, self.console)
+        self.display.say(INIT, f"verl starts as process {self.process.pid}; its output goes to {self.console}")
+        if self.options.diagnose:
+            self.doctor.start()
+        try:
+            trouble = self._follow()
+        finally:
+            self.process.end()
+            self.doctor.stop()
+        return self._end(trouble)
+
+    def _follow(self) -> str:
+        """Stay until the process has ended; gives why it was ended from here, empty where it ended by itself."""
+        while self.process.poll() is None:
+            self._look()
+            self._obey()
+            if trouble := self._out_of_patience() or self.watchdog.verdict(self.progress):
+                return trouble
+            time.sleep(PAUSE)
+        self._look()
+        return ""
+
+    def _look(self) -> None:
+        for line in self.output.lines():
+            self._heard(line)
+        for record in self.metrics.records():
+            if self.progress.take_step(record):
+                self.progress.health = self.doctor.words
+                self.display.say(TRAIN, step_line(self.progress))
+                self._set_in()
+        for event in self.events.records():
+            self._happened(event)
+        self.display.status(self.progress.phase, self._now())
+
+    def _heard(self, line: str) -> None:
+        self.watchdog.heard(line)
+        if not self.progress.training and (words := stage(line)):
+            seconds = clock(time.monotonic() - self.progress.began)
+            self.display.say(INIT, f"{words} ({seconds})")
+
+    def _happened(self, event: Mapping[str, object]) -> None:
+        kind = event.get("kind")
+        if kind == "validation":
+            self.progress.take_validation(dict(event))
+            step, scores = self.progress.validations[-1]
+            for line in validation_lines(step, scores, list(self.samples.records())):
+                self.display.say(VAL, line)
+        elif kind not in ("started", "finished", "stopped", "failed"):
+            data = event.get("data")
+            more = ", ".join(f"{name} {value}" for name, value in data.items()) if isinstance(data, dict) else ""
+            self.display.say(self.progress.phase, f"{kind} at step {event.get('step')}{': ' * bool(more)}{more}")
+
+    def _now(self) -> str:
+        if not self.progress.training:
+            return f"{clock(time.monotonic() - self.progress.began)} since the start"
+        return step_line(self.progress)
+
+    def _set_in(self) -> None:
+        """What the recipe has for later: a fault that sets in while the run goes."""
+        while self.later and self.progress.step >= self.later[0].after_step:
+            item = self.later.pop(0)
+            request_reward(self.plan.run_dir, item.reward, by="recipe")
+            self.display.say(TRAIN, f"the recipe asks for the reward {item.reward} from the next step on")
+
+    def _obey(self) -> None:
+        if self.wishes.reread:
+            self.wishes.reread = False
+            self._reread()
+        limit = self.options.time_limit
+        if self.stop_by is None and limit and time.monotonic() - self.progress.began > limit:
+            self._stop("time limit", f"the time limit of {clock(limit)} is over")
+        if self.stop_by is None and self.wishes.stop is not None:
+            self._stop(self.wishes.stop.name, f"{self.wishes.stop.name} came")
+
+    def _stop(self, by: str, why: str) -> None:
+        self.stopped_for = by
+        grace = max(self.options.grace, 4 * self.progress.typical) if self.progress.training else 0.0
+        self.stop_by = time.monotonic() + grace
+        if self.progress.training:
+            request_stop(self.plan.run_dir, by=by, reason=why)
+            once_more = "; Ctrl-C again ends it at once"
+            self.display.say(
+                TRAIN, f"{why}: stopping after this step, with a checkpoint, in {clock(grace)} at most{once_more}"
+            )
+
+    def _out_of_patience(self) -> str:
+        if self.stop_by is None:
+            return ""
+        if self.wishes.again:
+            return "ended at once as asked"
+        if time.monotonic() > self.stop_by:
+            return "ended before its first step" if not self.progress.training else "it did not stop in time"
+        return ""
+
+    def _reread(self) -> None:
+        wish = pending(self.plan.run_dir, "reward")
+        if wish is None or not wish.data.get("name"):
+            self.display.say(TRAIN, "SIGHUP: no control/reward to read; klinic reward RUN NAME writes it")
+            return
+        request_reward(self.plan.run_dir, str(wish.data["name"]), wish.data.get("path"), by="SIGHUP")
+        self.display.say(TRAIN, f"SIGHUP: the reward {wish.data['name']} is read again after this step")
+
+    def _end(self, trouble: str) -> int:
+        code = self.process.poll()
+        status, error = record_end(self.plan.run_dir, code, trouble, self.stopped_for, lambda: reason(self.console))
+        where = f"{self.plan.run_dir} (klinic diagnose {self.plan.run_dir})"
+        after = f"after step {self.progress.step}, {clock(time.monotonic() - self.progress.began)}"
+        self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
+        self.display.say(DONE, f"written to {where}")
+        if self.wishes.stop is not None:
+            return 128 + self.wishes.stop
+        return FAILED if status == "failed" else 0

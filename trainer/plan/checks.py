@@ -1,0 +1,87 @@
+"""What would make a launch fail, found before it starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from klinic.diagnostics.verlconfig.compose import compose
+from klinic.diagnostics.verlconfig.constraints import violations
+from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.trainer.data.check import check
+from klinic.trainer.plan.files import files, rows
+from klinic.trainer.plan.make import Plan
+from klinic.trainer.plan.model import parameters
+
+BYTES_A_WEIGHT = 12  # a checkpoint: fp32 weights and Adam's two moments
+SMALL = 100_000  # rows up to which a file is checked whole
+
+
+def problems(plan: Plan) -> list[str]:
+    """Everything that is known to fail, one line each, the cheapest to find first."""
+    settings = plan.settings
+    found = [*_model(settings), *_data(settings), *_disk(plan, settings), *_rows(settings)]
+    return found or [*_compose(plan), *_constraints(settings)]
+
+
+def _model(settings: Settings) -> Iterator[str]:
+    for key in ("actor_rollout_ref.model.path", "critic.model.path"):
+        if key.startswith("critic") and settings["algorithm.adv_estimator"] != "gae":
+            continue
+        path = Path(str(settings[key])).expanduser()
+        looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
+        if looks_local and not (path / "config.json").is_file():
+            yield f"{key}={settings[key]}: no model there (config.json is missing); check the path"
+
+
+def _data(settings: Settings) -> Iterator[str]:
+    for key in ("data.train_files", "data.val_files"):
+        for file in files(settings[key]):
+            if not file.is_file():
+                yield f"{key}={file}: no such file; klinic data arithmetic or klinic data gsm8k makes one"
+                continue
+            for problem in check(file):
+                if problem.fatal:
+                    yield f"{file}: {problem}"
+
+
+def _rows(settings: Settings) -> Iterator[str]:
+    count, batch = rows(settings["data.train_files"]), settings["data.train_batch_size"]
+    if count is not None and isinstance(batch, int) and count < batch:
+        yield f"data.train_files has {count} rows, less than data.train_batch_size={batch}; lower it to {count} or less"
+
+
+def _disk(plan: Plan, settings: Settings) -> Iterator[str]:
+    need, words = disk_needed(settings)
+    folder = next(parent for parent in (plan.run_dir, *plan.run_dir.parents) if parent.exists())
+    free = shutil.disk_usage(folder).free
+    if need > free:
+        yield f"checkpoints need {words}, {folder} has {free / 2**30:.1f} GB free; lower trainer.max_actor_ckpt_to_keep"
+
+
+def disk_needed(settings: Settings) -> tuple[int, str]:
+    """Bytes of the checkpoints that lie on the disk at once, and how that was reckoned."""
+    frequency = settings["trainer.save_freq"]
+    if not isinstance(frequency, int) or frequency <= 0:
+        return 0, "nothing: trainer.save_freq is off"
+    critic = settings["algorithm.adv_estimator"] == "gae"
+    parts = [("actor_rollout_ref.model.path", "trainer.max_actor_ckpt_to_keep")]
+    parts += [("critic.model.path", "trainer.max_critic_ckpt_to_keep")] if critic else []
+    need = 0
+    for model, keep in parts:
+        kept = settings[keep]
+        copies = (kept if isinstance(kept, int) else 3) + 1
+        need += BYTES_A_WEIGHT * (parameters(settings[model]) or 0) * copies
+    return need, f"{need / 2**30:.2g} GB (12 bytes a weight, one more than is kept)"
+
+
+def _compose(plan: Plan) -> Iterator[str]:
+    for refused in compose(plan.overrides).refused:
+        yield f"{refused.text}: {refused.message}" if refused.text else refused.message
+
+
+def _constraints(settings: Settings) -> Iterator[str]:
+    for violation in violations(settings):
+        if violation.hard:
+            yield violation.message

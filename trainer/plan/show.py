@@ -1,0 +1,45 @@
+"""A plan in words: what was filled in and why, and the command to copy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from klinic.trainer.plan.checks import disk_needed
+from klinic.trainer.plan.hydra import word
+from klinic.trainer.plan.make import Plan
+from klinic.trainer.recipes import Entry
+
+
+def filled(plan: Plan) -> Iterator[str]:
+    """One line for each value that the user did not write, its reason behind it."""
+    if plan.recipe:
+        yield f"recipe {plan.recipe.name}: {plan.recipe.summary}"
+        yield from _block(plan.kept)
+    yield f"filled in for {'this CPU' if plan.cpu else _gpus(plan)}:"
+    yield from _block(plan.filled)
+    if plan.user:
+        yield "as you wrote it:"
+        yield from (f"  {text}" for text in plan.user)
+    _, words = disk_needed(plan.settings)
+    yield f"checkpoints need {words}"
+
+
+def _block(entries: tuple[Entry, ...]) -> Iterator[str]:
+    texts = [word(entry.key, entry.value) for entry in entries]
+    width = min(84, max(map(len, texts), default=0))
+    for text, entry in zip(texts, entries, strict=True):
+        yield f"  {text:<{width}}  {f'# {entry.reason}' if entry.reason else ''}".rstrip()
+
+
+def _gpus(plan: Plan) -> str:
+    names = plan.machine.gpus
+    return f"{len(names)} x {names[0]}" if names else "a GPU that is not here"
+
+
+def command(plan: Plan) -> str:
+    """The launch as a shell command, a line an override."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in plan.environment.items()]
+    head, *words = plan.command[:3], *plan.command[3:]
+    lines = [*variables, shlex.join(head), *(shlex.quote(text) for text in words)]
+    return " \\\n  ".join(lines)
