@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers.configtext import parse_override_list, parse_overrides, parse_python_dict
+from klinic.diagnostics.readers.configtext import parse_flags, parse_override_list, parse_overrides, parse_python_dict
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead
 
@@ -45,6 +45,12 @@ class _Dump:
         self.depth += bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
 
 
+# A launch by flags counts where a flag is one of RL training: models are also merged and served by flags.
+_TRAINS = re.compile(
+    r"--(?:actor[_-])?learning[_-]rate|--num[_-]generations|--beta\b|--(?:init[_-])?kl[_-]coef|--rlhf[_-]type|--reward[_-]funcs"
+)
+
+
 class ConfigScan:
     """Takes frames one by one; `take` says whether a frame was part of a config, `found` holds what is certain."""
 
@@ -63,7 +69,7 @@ class ConfigScan:
             dump = self._dumps[frame.source] = _Dump(frame.line)
             self._grow(frame.source, dump, text)
             return True
-        return self._commands(frame) if "=" in text or self._command else False
+        return self._commands(frame) if "=" in text or "--" in text or self._command else False
 
     def _continues(self, frame: Frame) -> bool:
         dump = self._dumps.get(frame.source)
@@ -101,7 +107,7 @@ class ConfigScan:
             self._tell(parse_override_list(text), f"override list (line {frame.line})")
             return False
         ongoing = text.endswith("\\") and len(self._command) < MAX_LINES
-        hinted = any(hint in text for hint in _HINTS)
+        hinted = any(hint in text for hint in _HINTS) or text.count(" --") > 2
         if not self._command and not hinted and not (ongoing and ("python" in text or "verl" in text)):
             return False
         self._command_line = self._command_line if self._command else frame.line
@@ -114,6 +120,8 @@ class ConfigScan:
         text, self._command = "\n".join(self._command), []
         if len(_OVERRIDE.findall(text)) >= 2 and not _SUPERVISED.search(text):
             self._tell(parse_overrides(text), f"launch command (line {self._command_line})")
+        elif text.count("--") > 2 and _TRAINS.search(text):
+            self._tell(parse_flags(text), f"launch command (line {self._command_line})")
 
     def _tell(self, values: dict[str, object], where: str) -> None:
         known = {key: value for key, value in values.items() if "$" not in str(value)}

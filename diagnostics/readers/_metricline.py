@@ -12,6 +12,7 @@ MAX_PARTS = 4000
 _STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
 # What the next physical line of a wrapped metric line may look like.
 _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
+_TORN = re.compile(r" - [^\s:]+/[^\s:]*(?::\S*)?(?: -)?")
 _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
 _SUPERVISED = re.compile(
     r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
@@ -26,7 +27,8 @@ def start_of(text: str) -> tuple[int, str, bool] | None:
         body = text[match.end() :]
         first = body.removeprefix(" - ").partition(" - ")[0]
         alone = not body.strip(" -") and not text[: match.start()].strip()
-        if alone or (":" in first and _value(first) is not None and ("/" in body or match.start() == 0)):
+        valued = ":" in first and _value(first) is not None and ("/" in body or match.start() == 0)
+        if alone or valued or (match.start() == 0 and _TORN.fullmatch(body)):
             return int(match[1]), body, match.start() == 0
     return None
 
@@ -91,12 +93,17 @@ class MetricLine:
 
     def __init__(self, step: int, body: str, frame: Frame) -> None:
         self.step, self.line = step, frame.line
-        self._source = frame.source
+        self.source, self.text = frame.source, frame.text
         self._body = body
         self._widths = [len(frame.text)]
         self._parts = 1
         self._parsed: Parsed | None = None
         self.whole = frame.whole
+
+    def tears(self, frame: Frame) -> bool:
+        """Whether the frame, although it looks like a new metric line, ends a torn key: `global_`, `step:12`."""
+        torn = self._body[-1:] in ("_", "/") and not self._body.endswith(" -")
+        return torn and frame.fresh and not frame.prefixed and frame.text.startswith("step:")
 
     @property
     def wrapped(self) -> bool:
@@ -108,7 +115,7 @@ class MetricLine:
         text = frame.text
         if not text.strip() or self._parts > MAX_PARTS or not frame.fresh or "%|" in text:
             return False
-        if _ITEM.match(text) and frame.source in (self._source, ""):
+        if _ITEM.match(text) and frame.source in (self.source, ""):
             pass
         elif frame.prefixed or not self._fits(text):
             return False
@@ -139,7 +146,7 @@ class MetricLine:
         if value is None or not key:
             return False
         complete = not dashed and _split(last)[1] is not None
-        as_wide = len(self._widths) > 1 and self._widths[-1] == self._widths[0]
+        as_wide = len(self._widths) > 1 and self._widths[-1] in self._widths[:-1]
         return " - " in text or not complete or as_wide
 
     def parsed(self) -> Parsed:

@@ -6,14 +6,11 @@ import re
 
 from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, start_of
-from klinic.diagnostics.readers._text import Bar, Frame, Frames, find_bar
+from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
-from klinic.diagnostics.run.events import Event, Happened, Line, ManifestRead, Meta, Note, Row
+from klinic.diagnostics.readers._words import Words
+from klinic.diagnostics.run.events import Event, Happened, Line, Meta, Note, Row
 
-_RESUMED = re.compile(r"(?:[Ss]etting global step to|Resuming from .*global_step_)\s*(\d+)")
-_SAVED = re.compile(r"(?:[Ss]aving checkpoint to:? |local_global_step_folder: )\S*global_step_(\d+)")
-_VERSION = re.compile(r"\bverl(?:==|[ _-]?version[:=]? ?|/)v?(\d+\.\d+\.\d+\w*)")
-_TOTAL = re.compile(r"Total training steps: (\d{1,12})")
 _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 SUPERVISED = "supervised fine-tuning (train/loss only)"
 
@@ -34,8 +31,7 @@ class VerlSession:
         self._last_written: tuple[int, list[tuple[str, str]]] = (-1, [])
         self._wrapped = False
         self._told = ""
-        self._version = ""
-        self._total = 0
+        self._words = Words()
         self._step: int | None = None
         self._step_keys: set[str] = set()
         self._initial: ValidationText | None = None
@@ -70,10 +66,10 @@ class VerlSession:
 
     def _take(self, frame: Frame) -> None:
         start = start_of(frame.text)
-        if start:
+        if start and not (self._open and self._open.tears(frame)):
             self._finish_metrics()
             self._open = MetricLine(start[0], start[1], frame)
-            self._progress(find_bar(frame.text))
+            self._events.extend(self._words.bar(find_bar(frame.text)))
             if self._surely_complete(frame):
                 self._finish_metrics()
             return
@@ -103,38 +99,17 @@ class VerlSession:
             self._read_validation()
             return
         bar = find_bar(frame.text)
-        self._progress(bar)
+        self._events.extend(self._words.bar(bar))
         text = bar.rest if bar else frame.text
         if text.strip():
             self._events.append(Line(text, frame.line, frame.source))
-            self._note_words(text)
+            self._events.extend(self._words.text(text))
 
     def _read_config(self) -> None:
         found = self._config.drain()
         if found and not self._told:
             self._tell_meta(Parsed(0, 0))
         self._events.extend(found)
-
-    def _progress(self, bar: Bar | None) -> None:
-        if bar and bar.total and bar.what.endswith("Training Progress"):
-            self._tell_total(bar.total)
-
-    def _tell_total(self, total: int) -> None:
-        if total != self._total:
-            self._total = total
-            self._events.append(ManifestRead({"total_steps": total}))
-
-    def _note_words(self, text: str) -> None:
-        """Events that verl announces in words."""
-        if "lobal" in text and (match := _RESUMED.search(text)):
-            self._events.append(Happened("resumed", step=int(match[1])))
-        elif "lobal" in text and (match := _SAVED.search(text)):
-            self._events.append(Happened("checkpoint", step=int(match[1])))
-        elif "verl" in text and (match := _VERSION.search(text)):
-            self._version = match[1]
-            self._told = ""
-        elif "Total training" in text and (match := _TOTAL.search(text)):
-            self._tell_total(int(match[1]))
 
     def _finish_metrics(self) -> None:
         """The open metric line is complete: report its row."""
@@ -145,6 +120,7 @@ class VerlSession:
         self._wrapped = self._wrapped or line.wrapped
         self._last_keys = parsed.keys
         if not parsed.items:
+            self._events.append(Line(line.text, line.line, line.source))
             return
         written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
         if written == self._last_written:
@@ -200,7 +176,7 @@ class VerlSession:
         return values
 
     def _tell_meta(self, parsed: Parsed) -> None:
-        version = self._version or self._guess(parsed)
+        version = self._words.version or self._guess(parsed)
         if not self._told or (version and version != self._told):
             self._told = version or "?"
             self._events.append(Meta(framework=self._writer(parsed), version=version))

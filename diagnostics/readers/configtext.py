@@ -19,6 +19,7 @@ _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\S.*|)$")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 _LAUNCH = re.compile(r"(?:^|\s)(?:-m\s+\S+|\S+\.py|\S+\.sh)(?=\s|$)")
 _SEVERAL = re.compile(r"\s(?=[+~]{0,2}[a-z_]\w*(?:\.\w+)+=)")
+_FLAG = re.compile(r"--(?P<key>[A-Za-z][\w\-.]*)(?:=(?P<value>.*))?")
 _INTEGER = re.compile(r"[-+]?\d+(?:_\d+)*")
 _OPAQUE = re.compile(r"<(?:[^<>'\"]|'[^']*')*>")
 
@@ -42,6 +43,19 @@ def parse_overrides(text: str) -> dict[str, Any]:
             continue
         for token in _tokens(line, variables):
             _read(token, found, bare=launch or not script)
+    return found
+
+
+def parse_flags(text: str) -> dict[str, Any]:
+    """Flags of a launch command (`--learning-rate 5e-6 --beta=0.04 --bf16`), dashes as underscores, values typed."""
+    words = _words(re.sub(r"\\[ \t]*\r?\n(?:> )?", " ", text[:MAX_TEXT]).replace("\n", " "))
+    found: dict[str, Any] = {}
+    for word, following in zip(words, [*words[1:], "--"], strict=False):
+        match = _FLAG.fullmatch(word)
+        if match:
+            bare = following.startswith("--") or following in ("|", ">", "2>&1", "&", ";", "&&")
+            raw = match["value"] if match["value"] is not None else "true" if bare else following
+            found[match["key"].replace("-", "_")] = typed(raw)
     return found
 
 

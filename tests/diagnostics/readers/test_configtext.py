@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers.configtext import parse_override_list, parse_overrides, parse_python_dict, typed
+from klinic.diagnostics.readers.configtext import (
+    parse_flags,
+    parse_override_list,
+    parse_overrides,
+    parse_python_dict,
+    typed,
+)
 
 COMMAND = r"""
 # what was launched
@@ -127,6 +133,7 @@ def test_nothing_raises(text):
     parse_override_list(text)
     parse_python_dict(text)
     parse_python_dict("{'a': " + text)
+    parse_flags(text)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +160,22 @@ def test_overrides_in_a_shell_variable():
         "BASE='algorithm.gamma=1.0 data.train_batch_size=8'\npython3 -m verl.trainer.main_ppo $BASE trainer.nnodes=2\n"
     )
     assert parse_overrides(text) == {"algorithm.gamma": 1.0, "data.train_batch_size": 8, "trainer.nnodes": 2}
+
+
+def test_flags():
+    text = "python train.py \\\n>   --learning-rate 5e-6 --beta=0.04 \\\n  --bf16 "
+    text += "--reward_funcs 'a b' --use-vllm true 2>&1 | tee x\n"
+    assert parse_flags(text) == {
+        "learning_rate": 5e-6,
+        "beta": 0.04,
+        "bf16": True,
+        "reward_funcs": "a b",
+        "use_vllm": True,
+    }
+
+
+def test_flags_of_a_launch_are_the_config_of_the_run(read_log):
+    config = read_log("010").config
+    assert config.get("num_generations") == 4
+    assert config.get("learning_rate") == 5e-6
+    assert "max_steps" in config.user
