@@ -44,7 +44,7 @@ def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
             failed.append(error)
     if runs:
         return runs
-    if len(failed) == 1:
+    if len(failed) == len(found) == 1:
         raise failed[0]
     raise ReadError(f"{path}: no run in {len(found)} files; tried {names()}; give the log or the folder of a run")
 

@@ -20,11 +20,13 @@ _VERL = re.compile(r"^(actor|critic|response_length|timing_s|perf|val_core|val_a
 _WORDS = {"true": 1.0, "false": 0.0}
 
 
-def cell(text: str) -> float | None:
-    """A cell's number; None where it is empty; ValueError where it is a word."""
+def cell(text: str, delimiter: str = ",") -> float | None:
+    """A cell's number (with a decimal comma between semicolons); None where empty; ValueError for a word."""
     text = text.strip()
     if not text:
         return None
+    if delimiter == ";":
+        text = text.replace(",", ".")
     word = _WORDS.get(text.lower())
     return float(text.replace("_", "x")) if word is None else word
 
@@ -113,7 +115,7 @@ class Table:
         if index is None:
             return None
         try:
-            return cell(cells[index])
+            return cell(cells[index], self._delimiter)
         except ValueError:
             self._words += 1
             return None
@@ -136,7 +138,7 @@ class CsvReader:
         header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines if line.strip()]
         if not _is_header(header):
             return 0.0
-        good = sum(_is_row(row, len(header)) for row in rows)
+        good = sum(_is_row(row, len(header), delimiter) for row in rows)
         return 0.4 if not rows else (0.5 + 0.45 * good / len(rows) if good else 0.0)
 
     def open(self, head: Head) -> Table:
@@ -160,13 +162,13 @@ def _is_header(cells: list[str]) -> bool:
     return all(re.search(r"[A-Za-z]", name) and not re.search(r"[{}]|: ", name) for name in words) and bool(words)
 
 
-def _is_row(cells: list[str], width: int) -> bool:
+def _is_row(cells: list[str], width: int, delimiter: str) -> bool:
     if len(cells) != width:
         return False
     numbers = words = 0
     for text in cells:
         try:
-            numbers += cell(text) is not None
+            numbers += cell(text, delimiter) is not None
         except ValueError:
             words += 1
     return numbers > words

@@ -102,7 +102,7 @@ def _of_files(folder: Path, files: list[Path]) -> Iterator[Plan]:
     for store in stores:
         yield _wandb(store, str(store))
     if events:
-        yield _event_files(events, str(events[0]) if len(events) == 1 else str(folder))
+        yield _event_files(events, str(folder))
     done = {*stores, *events}
     beside_store = folder.name == "files" and any(file.name.endswith(WANDB_FILE) for file in folder.parent.iterdir())
     for file in files:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 BLOCK = 1 << 20
 HEAD = 256 * 1024
+SLICE = 16 * 1024
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -51,19 +52,34 @@ class Decoder:
         return self.trouble
 
     def _members(self, data: bytes) -> Iterator[bytes]:
-        while data:
+        while data and not self.trouble:
             if self._decompress.eof:
                 fresh = _decompressor(data)
                 if fresh is None:
-                    self.trouble = "" if not data.strip(b"\0") else "bytes after the compressed stream were left out"
+                    self.trouble = "bytes after the compressed stream were left out" if data.strip(b"\0") else ""
                     return
                 self._decompress = fresh
-            try:
-                yield self._decompress.decompress(data)
-            except Exception as error:  # zlib.error, zstandard.ZstdError: the library's own, imported on use only
-                self.trouble = f"the compressed stream is damaged ({error}); what came before was read"
-                return
-            data = self._decompress.unused_data if self._decompress.eof else b""
+            piece, data = data[:SLICE], data[SLICE:]
+            yield from self._piece(piece)
+            data = self._decompress.unused_data + data if self._decompress.eof else data
+
+    def _piece(self, piece: bytes) -> Iterator[bytes]:
+        """Decompress a little; where it is damaged, byte by byte up to the damage."""
+        before = self._decompress.copy() if hasattr(self._decompress, "copy") else None
+        try:
+            yield self._decompress.decompress(piece)
+        except Exception as error:  # zlib.error, zstandard.ZstdError: the library's own, imported on use only
+            self.trouble = f"the compressed stream is damaged ({error}); what came before was read"
+            if before is not None:
+                yield from _up_to_damage(before, piece)
+
+
+def _up_to_damage(decompress: Any, piece: bytes) -> Iterator[bytes]:
+    for at in range(len(piece)):
+        try:
+            yield decompress.decompress(piece[at : at + 1])
+        except zlib.error:
+            return
 
 
 def _decompressor(data: bytes) -> Any:

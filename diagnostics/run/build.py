@@ -47,6 +47,7 @@ class RunBuilder:
         self._row_of: dict[int, int] = {}  # step -> row, in the attempt at hand
         self._decimals: dict[str, int] = {}
         self._configs: dict[int, Config] = {}
+        self._said_by: dict[str, int] = {}  # word of the source -> part that said it
         self._manifest: dict[str, object] = {}
         self._lines = LinesOfNote()
         self._events: list[Happened] = []
@@ -61,7 +62,18 @@ class RunBuilder:
         other._source, other._last_line = self._source, self._last_line
         other._columns = self._columns.fork(lambda raw: self._rename(raw, other._source.framework))
         other._lines = copy.deepcopy(self._lines)
-        for name in ("steps", "times", "attempts", "row_of", "decimals", "configs", "manifest", "events", "samples"):
+        for name in (
+            "steps",
+            "times",
+            "attempts",
+            "row_of",
+            "decimals",
+            "said_by",
+            "configs",
+            "manifest",
+            "events",
+            "samples",
+        ):
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
         other._notes, other._resumes = self._notes.copy(), self._resumes.copy()
         return other
@@ -114,12 +126,15 @@ class RunBuilder:
                 if event.text not in self._notes and len(self._notes) < MAX_NOTES:
                     self._notes.append(event.text)
             case Meta():
-                self._take_meta(event)
+                self._take_meta(event, part)
             case ManifestRead():
                 self._manifest = dict(event.data)
 
-    def _take_meta(self, meta: Meta) -> None:
-        known = {key: word for key in ("framework", "version", "not_rl") if (word := getattr(meta, key))}
+    def _take_meta(self, meta: Meta, part: int) -> None:
+        """The last non-empty word wins, of the highest part that has one."""
+        words = {key: word for key in ("framework", "version", "not_rl") if (word := getattr(meta, key))}
+        known = {key: word for key, word in words.items() if part >= self._said_by.get(key, part)}
+        self._said_by.update(dict.fromkeys(known, part))
         if known.get("framework", self._source.framework) != self._source.framework:
             self._columns.forget_names()
         self._source = replace(self._source, **known)

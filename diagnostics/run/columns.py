@@ -41,6 +41,7 @@ class Columns:
         self.codes: dict[str, dict[int, int]] = {}
         self.dropped = 0
         self._sparse: set[str] = set()
+        self._gaps: set[str] = set()
         self._rename = rename
         self._names: dict[str, tuple[str, float]] = {}
         self._own: dict[str, array[float]] = {}  # columns whose metric is written under verl's own name
@@ -51,7 +52,7 @@ class Columns:
         other.rows, other._at, other.dropped = self.rows, self._at, self.dropped
         other.values = {name: column[:] for name, column in self.values.items()}
         other.codes = {name: dict(codes) for name, codes in self.codes.items()}
-        other._sparse, other._names = set(self._sparse), dict(self._names)
+        other._sparse, other._gaps, other._names = set(self._sparse), set(self._gaps), dict(self._names)
         other._own = {name: other.values[name] for name in self._own}
         return other
 
@@ -143,8 +144,11 @@ class Columns:
             column = self.values[name] = array("d")
         if self._names.get(name, ("", 1.0))[0] == name:
             self._own[name] = column
-        if len(column) <= self._at:
-            column.extend([math.nan] * (self._at + 1 - len(column)))
+        missing = self._at + 1 - len(column)
+        if missing > 0:
+            column.extend([math.nan] * missing)
+        if missing > 1:
+            self._gaps.add(name)
         return column
 
     def _was_a_number(self, name: str) -> bool:
@@ -167,6 +171,8 @@ class Columns:
         column = self.values[name]
         if len(column) < self.rows:
             column = column + array("d", [math.nan] * (self.rows - len(column)))
+        elif name not in self._gaps and not self.codes.get(name):
+            return pl.Series(name, column, dtype=pl.Float64)
         return pl.Series(name, column, dtype=pl.Float64).fill_nan(None)
 
     def flags(self, name: str) -> pl.Series:

@@ -1,0 +1,279 @@
+"""The follower: the same run as the offline view at every moment, over growth, rotation, truncation, late files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from klinic.diagnostics.live.follow import Follower, Followers
+from klinic.diagnostics.readers import ReadError, open_run
+
+SOURCES = {
+    "jsonl": "written/metrics.jsonl",
+    "console": "written/console.log",
+    "csv": "written/table.csv",
+    "tensorboard": "written/tb/events.out.tfevents.1796004435.host.1.0",
+    "wandb": "written/wandb/run-written.wandb",
+    "nan-jsonl": "logs/run_grpo_nan_reward.jsonl",
+    "nan-console": "logs/run_grpo_nan_reward.log",
+    "resumed-console": "logs/run_ppo_resumed.log",
+    "tqdm": "logs/025_trl_reward_to_zero_len512_fraczero1_40rows.log",
+    "trainer-state": "logs/022_trl_trainer_state_unsloth_excerpt.json",
+}
+
+
+def line(step: int, **data: float) -> bytes:
+    return json.dumps({"step": step, "data": {"critic/score/mean": 0.5, **data}}).encode() + b"\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+@pytest.fixture
+def follow() -> Iterator[Callable[[Path], Follower]]:
+    opened: list[Follower] = []
+
+    def start(path: Path) -> Follower:
+        opened.append(Follower(path))
+        return opened[-1]
+
+    yield start
+    for follower in opened:
+        follower.close()
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.floats(0, 1), max_size=5))
+def test_pieces_of_any_size_give_what_the_whole_gives(
+    tmp_path: Path, data: Path, differences: Callable[..., list[str]], name: str, cuts: list[float]
+) -> None:
+    whole = (data / SOURCES[name]).read_bytes()
+    if not whole.endswith(b"\n") and name not in ("tensorboard", "wandb"):
+        whole += b"\n"
+    path = tmp_path / "log"
+    path.write_bytes(b"")
+    seen = None
+    with Follower(path) as follower:
+        places = sorted(int(cut * len(whole)) for cut in cuts)
+        for start, end in zip([0, *places], [*places, len(whole)], strict=True):
+            with path.open("ab") as stream:
+                stream.write(whole[start:end])
+            seen = follower.poll() or seen
+        assert follower.poll() is None
+    assert seen is not None
+    assert differences(open_run(path), seen) == []
+
+
+@pytest.mark.parametrize("name", ["jsonl", "console", "csv", "tensorboard", "wandb"])
+def test_every_prefix_is_seen_as_it_stands(
+    tmp_path: Path, data: Path, differences: Callable[..., list[str]], name: str
+) -> None:
+    whole = (data / SOURCES[name]).read_bytes()
+    path = tmp_path / "log"
+    path.write_bytes(b"")
+    heights = []
+    with Follower(path) as follower:
+        for part in range(10):
+            with path.open("ab") as stream:
+                stream.write(whole[len(whole) * part // 10 : len(whole) * (part + 1) // 10])
+            run = follower.poll()
+            heights.append(run.frame.height if run else heights[-1] if heights else 0)
+            if run is None or name in ("jsonl", "console", "csv"):
+                continue
+            assert differences(open_run(path), run) == []
+    assert heights == sorted(heights)
+    assert heights[-1] == 5
+    assert len(set(heights)) > 3
+
+
+def test_nothing_new_is_none(log: Path, follow: Callable[[Path], Follower]) -> None:
+    log.write_bytes(line(1))
+    follower = follow(log)
+    run = follower.poll()
+    assert run is not None
+    assert run.steps == (1, 1)
+    assert follower.poll() is None
+
+
+def test_a_file_that_appears_later(log: Path, follow: Callable[[Path], Follower]) -> None:
+    follower = follow(log)
+    assert follower.poll() is None
+    log.write_bytes(line(1))
+    run = follower.poll()
+    assert run is not None
+    assert run.frame.height == 1
+
+
+def test_half_a_line_waits_for_its_end(log: Path, follow: Callable[[Path], Follower]) -> None:
+    whole = b"step:1 - critic/score/mean:0.25\nstep:2 - critic/score/mean:0.125\n"
+    follower = follow(log)
+    log.write_bytes(whole[:-4])  # "...mean:0." would be a wrong value
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["critic/score/mean"].to_list() == [0.25]
+    log.write_bytes(whole)
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["critic/score/mean"].to_list() == [0.25, 0.125]
+
+
+def test_a_rotated_log_goes_on(log: Path, follow: Callable[[Path], Follower]) -> None:
+    follower = follow(log)
+    log.write_bytes(line(1) + line(2))
+    assert follower.poll() is not None
+    with log.open("ab") as stream:
+        stream.write(line(3))
+    log.rename(log.with_name("log.1"))
+    assert follower.poll().steps == (1, 3)  # type: ignore[union-attr]  # the old file's last line is not lost
+    log.write_bytes(line(4))
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["step"].to_list() == [1, 2, 3, 4]
+    assert any("replaced" in note for note in run.notes)
+
+
+def test_a_writer_that_opens_the_file_anew_keeps_the_past_here(log: Path, follow: Callable[[Path], Follower]) -> None:
+    log.write_bytes(b"".join(map(line, range(1, 17))))
+    follower = follow(log)
+    assert follower.poll() is not None
+    log.write_bytes(line(10, **{"val-core/acc": 0.5}))  # verl's file logger on a resume
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["step"].to_list() == [*range(1, 17), 10]
+    assert run.frame["attempt"].to_list() == [1] * 16 + [2]
+
+
+def test_a_copy_of_the_same_log_is_not_a_second_attempt(log: Path, follow: Callable[[Path], Follower]) -> None:
+    log.write_bytes(line(1) + line(2))
+    follower = follow(log)
+    assert follower.poll() is not None
+    other = log.with_name("copy")
+    other.write_bytes(line(1) + line(2) + line(3))
+    other.replace(log)
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["step"].to_list() == [1, 2, 3]
+    assert len(run.attempts) == 1
+
+
+def test_a_log_that_turns_out_to_be_of_another_format(log: Path, follow: Callable[[Path], Follower]) -> None:
+    follower = follow(log)
+    log.write_bytes(b"2025-01-01 INFO loading the model, one moment\n")
+    first = follower.poll()
+    assert first is None or first.frame.height == 0
+    with log.open("ab") as stream:
+        stream.write(b"step:1 - critic/score/mean:0.25 - actor/ppo_kl:0.001\n" * 2)
+    run = follower.poll()
+    assert run is not None
+    assert run.frame["critic/score/mean"].to_list() == [0.25]
+
+
+def test_a_growing_archive(log: Path, follow: Callable[[Path], Follower]) -> None:
+    whole = gzip.compress(b"".join(line(step, noise=step * 1.37 % 1) for step in range(1, 4000)))
+    follower = follow(log)
+    log.write_bytes(whole[: len(whole) // 2])
+    half = follower.poll()
+    assert half is not None
+    assert half.notes == ()
+    log.write_bytes(whole)
+    run = follower.poll()
+    assert run is not None
+    assert 0 < half.frame.height < run.frame.height == 3999
+
+
+def test_a_run_directory_grows_in_all_its_parts(
+    tmp_path: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
+) -> None:
+    folder = tmp_path / "run"
+    follower = follow(folder)
+    assert follower.poll() is None
+    folder.mkdir()
+    manifest = {"schema": "klinic.run/1", "id": "x", "status": "running", "config": {"a": {"b": 1}}}
+    texts = [
+        ("run.json", json.dumps(manifest)),
+        ("events.jsonl", '{"kind": "started", "time": 1.0}\n'),
+        ("console.log", "loading\nconfig\n"),
+        ("metrics.jsonl", '{"step": 1, "time": 2.0, "data": {"critic/score/mean": 0.5}}\n'),
+        ("console.log", "RuntimeError: boom\n"),
+        ("samples.jsonl", '{"step": 1, "prompt": "p", "score": 1.0}\n'),
+        ("events.jsonl", '{"kind": "resumed", "step": 1, "time": 5.0}\n'),
+        ("metrics.jsonl", '{"step": 2, "time": 6.0, "data": {"critic/score/mean": 0.6}}\n'),
+        ("run.json", json.dumps({**manifest, "status": "finished", "config": {"a": {"c": 2}}})),
+    ]
+    for name, text in texts:
+        with (folder / name).open("w" if name == "run.json" else "a") as stream:
+            stream.write(text)
+        run = follower.poll()
+        assert run is not None, name
+        assert differences(open_run(folder), run) == [], name
+    assert run.frame["attempt"].to_list() == [1, 2]
+    assert (dict(run.config.values), run.manifest["status"]) == ({"a.c": 2}, "finished")
+    assert follower.poll() is None
+
+
+def test_an_event_file_that_is_added_goes_on(
+    tmp_path: Path, data: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
+) -> None:
+    source = (data / "readers/scalars.tfevents").read_bytes()
+    follower = follow(tmp_path)
+    first = tmp_path / "events.out.tfevents.1.a"
+    first.write_bytes(source[:200])
+    assert follower.poll() is not None
+    (tmp_path / "events.out.tfevents.2.a").write_bytes(source)
+    run = follower.poll()
+    assert run is not None
+    assert differences(open_run(tmp_path), run) == []
+    first.write_bytes(source)  # the first file was still growing
+    run = follower.poll()
+    assert run is not None
+    assert differences(open_run(tmp_path), run) == []
+    assert run.frame["step"].to_list() == [1, 2, 300, 1, 2, 300]
+
+
+def test_a_folder_of_several_runs_is_followed_by_all(tmp_path: Path) -> None:
+    followers = Followers(tmp_path)
+    assert followers.poll() == []
+    (tmp_path / "a.jsonl").write_bytes(line(1))
+    assert [run.source.path for run in followers.poll()] == [str(tmp_path / "a.jsonl")]
+    (tmp_path / "b.jsonl").write_bytes(line(1))
+    assert [run.source.path for run in followers.poll()] == [str(tmp_path / "b.jsonl")]
+    assert followers.poll() == []
+    followers.close()
+
+
+def test_one_follower_wants_one_run(tmp_path: Path, follow: Callable[[Path], Follower]) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(line(1))
+    with pytest.raises(ReadError, match="holds 2 runs"):
+        follow(tmp_path).poll()
+
+
+def test_stdin_is_refused_in_a_line() -> None:
+    with pytest.raises(ReadError, match="stdin"):
+        Follower("-")
+
+
+def test_only_new_bytes_are_read(
+    log: Path, follow: Callable[[Path], Follower], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.write_bytes(b"".join(line(step) for step in range(20_000)))
+    follower = follow(log)
+    assert follower.poll() is not None
+    with log.open("ab") as stream:
+        stream.write(line(20_000))
+    before = os.times()
+    for _ in range(50):
+        follower.poll()
+    spent = os.times()
+    # Fifty polls of which one has a line to read: far below reading 1 MB fifty times over.
+    assert spent.user - before.user < 1.0
