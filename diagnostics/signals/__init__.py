@@ -5,6 +5,7 @@ from klinic.diagnostics.signals.compile import Scope, compile_text
 from klinic.diagnostics.signals.evaluate import Evaluator, evaluate
 from klinic.diagnostics.signals.node import Node
 from klinic.diagnostics.signals.parse import ExpressionError
+from klinic.diagnostics.signals.requirement import Requirement, parse_requirement
 
 __all__ = [
     "Block",
@@ -13,7 +14,9 @@ __all__ = [
     "Facts",
     "Node",
     "PlainFacts",
+    "Requirement",
     "Scope",
     "compile_text",
     "evaluate",
+    "parse_requirement",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
+import warnings
 from collections.abc import Iterable
 
 MAX_LENGTH = 4000
@@ -30,6 +32,7 @@ class ExpressionError(ValueError):
 
     def __init__(self, message: str, column: int = 1, line: int = 1, hint: str = "") -> None:
         super().__init__(f"{message}{f'; did you mean {hint!r}?' if hint else ''}")
+        self.plain = message
         self.column = column
         self.line = line
         self.hint = hint
@@ -52,19 +55,46 @@ def fail(node: ast.AST, message: str, hint: str = "") -> ExpressionError:
 
 
 def parse(text: str) -> ast.expr:
-    """The checked syntax tree of an expression.
+    """The checked syntax tree of an expression, which may run over several lines.
 
     Raises ExpressionError for bad syntax, for anything outside the whitelist and for oversized expressions.
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"longer than {MAX_LENGTH} characters", MAX_LENGTH)
-    try:
-        tree = ast.parse(text.strip("\n") or " ", mode="eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise _syntax(error) from None
+    flat = _LINE_ENDS.sub(" ", text)
+    lead = len(flat) - len(flat.lstrip())
+    tree = _syntax_tree(flat.strip(), text, lead)
+    for node in ast.walk(tree):
+        if hasattr(node, "col_offset"):
+            characters = len(flat.strip().encode()[: node.col_offset].decode("utf-8", "ignore"))
+            node.lineno, column = _place(text, lead + characters)
+            node.col_offset = column - 1
     _check(tree)
     body: ast.expr = _Spelled().visit(tree.body)
     return body
+
+
+_LINE_ENDS = re.compile(r"[\r\n\f]")
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    """Line and column, from 1, of a position in the text."""
+    before = text[:at]
+    return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
+
+
+def _syntax_tree(flat: str, text: str, lead: int) -> ast.Expression:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own remarks on odd literals
+            return ast.parse(flat or "#", mode="eval")
+    except SyntaxError as error:
+        early = not error.offset
+        line, column = _place(text, lead + (len(flat) if early else (error.offset or 1) - 1))
+        reason = ("it ends too early" if flat else "empty") if early else f"not an expression: {error.msg}"
+        raise ExpressionError(reason, column, line) from None
+    except (ValueError, MemoryError, RecursionError):
+        raise ExpressionError("not an expression: too deeply nested or not text") from None
 
 
 _LITERALS = {"true": True, "false": False, "null": None}
@@ -76,13 +106,6 @@ class _Spelled(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """A constant in the name's place."""
         return ast.copy_location(ast.Constant(_LITERALS[node.id]), node) if node.id in _LITERALS else node
-
-
-def _syntax(error: BaseException) -> ExpressionError:
-    if isinstance(error, SyntaxError):
-        reason = "empty" if "unexpected EOF" in str(error.msg) else str(error.msg)
-        return ExpressionError(f"not an expression: {reason}", error.offset or 1, error.lineno or 1)
-    return ExpressionError("not an expression: too deeply nested or not text")
 
 
 def _check(tree: ast.Expression) -> None:
