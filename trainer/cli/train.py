@@ -62,6 +62,7 @@ def train(
         return
     plan = _planned(overrides, recipe, run_dir, source)
     _show(plan, dry_run)
+    _refuse(plan)
     if dry_run:
         return
     _prepare(plan)
@@ -81,21 +82,25 @@ def _list() -> None:
 
 def _planned(overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None) -> Any:
     from klinic.trainer.plan import PlanError, make_plan
-    from klinic.trainer.plan.checks import problems
     from klinic.trainer.plan.record import taken_from
     from klinic.trainer.recipes import RecipeError
 
     try:
         theirs, words = taken_from(source) if source else (None, [])
-        plan = make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir)
-        found = problems(plan)
+        return make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir)
     except (PlanError, RecipeError, FileNotFoundError) as error:
         fail(str(error))
-    for problem in found[1:]:
+
+
+def _refuse(plan: Any) -> None:
+    """Leave with a line for each thing that is known to fail."""
+    from klinic.trainer.plan.checks import problems
+
+    *others, last = problems(plan) or [""]
+    for problem in others:
         click.echo(f"klinic: {problem}", err=True)
-    if found:
-        fail(found[0])
-    return plan
+    if last:
+        fail(last)
 
 
 def _show(plan: Any, dry_run: bool) -> None:

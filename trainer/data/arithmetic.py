@@ -9,24 +9,10 @@ from dataclasses import dataclass
 
 DATA_SOURCE = "klinic/arithmetic"
 
-NAMES = [
-    "Tom",
-    "Anna",
-    "Ben",
-    "Lily",
-    "Sam",
-    "Mia",
-    "Jack",
-    "Emma",
-    "Leo",
-    "Zoe",
-    "Max",
-    "Ivy",
-    "Omar",
-    "Nina",
-    "Raj",
-    "Kate",
-]
+NAMES = (
+    *("Tom", "Anna", "Ben", "Lily", "Sam", "Mia", "Jack", "Emma"),
+    *("Leo", "Zoe", "Max", "Ivy", "Omar", "Nina", "Raj", "Kate"),
+)
 ITEMS = ["apples", "pens", "books", "coins", "cards", "eggs", "shells", "stamps"]
 BOXES = ["bags", "boxes", "jars", "packs"]
 OPERATIONS: dict[str, Callable[[int, int], int]] = {

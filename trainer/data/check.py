@@ -158,8 +158,8 @@ def _grouped(problems: list[Problem]) -> list[Problem]:
     kept: list[Problem] = []
     for found in kinds.values():
         kept += found[:FIRST]
-        if rest := len(found) - FIRST:
-            if rest > 0:
-                one = found[FIRST]
-                kept.append(Problem(one.kind, one.column, "and more of the same", one.fix, None, rest, one.fatal))
+        if len(found) > FIRST:
+            one = found[FIRST]
+            rest = len(found) - FIRST
+            kept.append(Problem(one.kind, one.column, "and more of the same", one.fix, None, rest, one.fatal))
     return kept

@@ -1,0 +1,106 @@
+"""Turn a run directory into a recording: thinned samples, a compressed console, nothing that names the machine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from klinic.trainer.data.generate import cache
+from klinic.trainer.recipes import Recipe
+
+SAMPLES = 6  # kept of each validation
+SCRUBBED = {"pid": None, "host": "host"}
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_ADDRESS = re.compile(rf"\b(?!127\.0\.0\.1\b){_BYTE}(?:\.{_BYTE}){{3}}(?=[:\s'\",)\]]|$)")
+_PACKAGES = ("python", "verl", "torch", "transformers", "ray")
+_RAY_SESSION = re.compile(r"/tmp/ray/session_[\w-]+")  # noqa: S108
+_KERNEL = re.compile(r"Linux-[\w.+-]+")
+
+
+def keep_recording(run: Path, target: Path, recipe: Recipe, words: list[str]) -> None:
+    """Keep `run` as `target`; expected.yaml is written last and marks the recording as whole."""
+    scrub = Scrubber(run)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "metrics.jsonl").write_bytes((run / "metrics.jsonl").read_bytes())
+    _write(target / "events.jsonl", scrub(_text(run / "events.jsonl")))
+    _write(target / "samples.jsonl", "".join(thinned(scrub(_text(run / "samples.jsonl")))))
+    _write(target / "run.json", json.dumps(manifest(run, scrub), indent=1, ensure_ascii=False) + "\n")
+    with gzip.GzipFile(target / "console.log.gz", "wb", mtime=0) as file:
+        file.write(scrub(_text(run / "console.log")).encode())
+    expected = dict(recipe.expect or {"verdict": "healthy", "root_cause": None})
+    expected["provenance"] = provenance(run, recipe, words)
+    _write(target / "expected.yaml", yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110))
+
+
+def _text(file: Path) -> str:
+    return file.read_text("utf-8", "replace") if file.exists() else ""
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(text, "utf-8")
+
+
+class Scrubber:
+    """Replaces what names the machine in a text: paths, host name, addresses."""
+
+    def __init__(self, run: Path) -> None:
+        tree = Path(__file__).resolve().parents[1]
+        pairs = [
+            (str(run), f"runs/{run.name}"),
+            (str(cache()), "~/.cache/klinic"),
+            (sys.prefix, "venv"),
+            (str(Path(__file__).parent), "klinic/trainer"),
+            (str(tree), "klinic"),
+            (str(Path.home()), "~"),
+            (str(Path.cwd()), "."),
+            (socket.gethostname(), "host"),
+        ]
+        self._pairs = sorted(((old, new) for old, new in pairs if len(old) > 3), key=lambda pair: -len(pair[0]))
+
+    def __call__(self, text: str) -> str:
+        """The text without them."""
+        for old, new in self._pairs:
+            text = text.replace(old, new)
+        text = _ADDRESS.sub("127.0.0.1", _RAY_SESSION.sub("/tmp/ray/session", text))  # noqa: S108
+        return _KERNEL.sub("Linux", text)
+
+
+def thinned(text: str, most: int = SAMPLES) -> list[str]:
+    """The first `most` samples of each step, as lines."""
+    seen: dict[Any, int] = {}
+    kept = []
+    for line in text.splitlines(keepends=True):
+        step = json.loads(line).get("step")
+        seen[step] = seen.get(step, 0) + 1
+        if seen[step] <= most:
+            kept.append(line)
+    return kept
+
+
+def manifest(run: Path, scrub: Scrubber) -> dict[str, Any]:
+    """run.json without what names the machine."""
+    found: dict[str, Any] = json.loads(scrub(_text(run / "run.json")) or "{}")
+    return {**found, **{key: value for key, value in SCRUBBED.items() if key in found}}
+
+
+def provenance(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:
+    """Where a recording comes from, in a form by which it can be made again."""
+    told = json.loads(_text(run / "run.json") or "{}")
+    hardware = told.get("hardware") or {}
+    return {
+        "recorded": time.strftime("%Y-%m-%d", time.gmtime(told.get("start"))),
+        "how": f"klinic train --recipe {recipe.name} {' '.join(words)}",
+        "recipe": recipe.summary,
+        "shows": recipe.shows or "a healthy run",
+        "machine": f"{hardware.get('cpus', '?')} CPU cores, {hardware.get('memory_gb', '?')} GB, shared",
+        "versions": {name: (told.get("versions") or {}).get(name) for name in _PACKAGES},
+        "status": told.get("status"),
+    }

@@ -1,0 +1,83 @@
+"""Record runs for sample_logs/: recipes times seeds, existing recordings skipped, stopped and resumed at will.
+
+`python -m klinic.trainer.record --seeds 1,2 ppo-cpu actor-lr-too-high` trains each recipe with each seed and keeps
+sample_logs/<healthy|faults>/<recipe>-s<seed>/ without the paths and the name of the machine.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from klinic.trainer.keep import keep_recording
+from klinic.trainer.launch import Options, launch
+from klinic.trainer.plan import make_plan
+from klinic.trainer.plan.checks import problems
+from klinic.trainer.plan.record import keep
+from klinic.trainer.recipes import Recipe, load, names
+
+MOST_STEPS = 60
+HEALTHY = ("ppo-cpu", "grpo-cpu")
+INTERRUPTED = (130, 143)
+
+
+def folder(out: Path, recipe: Recipe, seed: int) -> Path:
+    """Where a recording is kept."""
+    return out / ("faults" if recipe.fault else "healthy") / f"{recipe.name}-s{seed}"
+
+
+def overrides(seed: int, steps: int) -> list[str]:
+    """What a recording changes in its recipe: the seeds, the length, no checkpoints."""
+    seeded = ("data.seed", "actor_rollout_ref.rollout.seed", "actor_rollout_ref.actor.data_loader_seed")
+    return [*(f"{key}={seed}" for key in seeded), f"trainer.total_training_steps={steps}", "trainer.save_freq=-1"]
+
+
+def wanted(chosen: tuple[str, ...], seeds: list[int]) -> Iterator[tuple[Recipe, int]]:
+    """Seed by seed, so that a recording that is stopped early has every recipe once rather than one three times."""
+    recipes = [load(name) for name in chosen or (*HEALTHY, *(n for n in names() if n.startswith("faults/")))]
+    return ((recipe, seed) for seed in seeds for recipe in recipes)
+
+
+def record(recipe: Recipe, seed: int, steps: int, target: Path, work: Path) -> int:
+    """Train once and keep the recording; gives the launch's exit code. A stopped run is not kept."""
+    if work.exists():
+        shutil.rmtree(work)
+    words = overrides(seed, steps)
+    plan = make_plan(words, recipe=recipe.name, run_dir=work)
+    if found := problems(plan):
+        raise click.ClickException(found[0])
+    work.mkdir(parents=True)
+    keep(plan)
+    code = launch(plan, Options(diagnose=False))
+    if code not in INTERRUPTED:
+        keep_recording(work, target, recipe, words)
+        shutil.rmtree(work)
+    return code
+
+
+@click.command()
+@click.argument("recipes", nargs=-1)
+@click.option("--seeds", default="1,2", show_default=True, help="Seeds, separated by commas.")
+@click.option("--out", default=Path("sample_logs"), type=click.Path(path_type=Path), show_default=True)
+@click.option("--work", default=Path("runs/recording"), type=click.Path(path_type=Path), show_default=True)
+@click.option("--steps", default=40, type=click.IntRange(1, MOST_STEPS), show_default=True)
+@click.option("--list", "listing", is_flag=True, help="Say what is recorded and what is missing, and exit.")
+def main(recipes: tuple[str, ...], seeds: str, out: Path, work: Path, steps: int, listing: bool) -> None:
+    """Record RECIPES (all healthy and fault recipes for the CPU, unless named) with each seed."""
+    for recipe, seed in wanted(recipes, [int(word) for word in seeds.split(",")]):
+        target = folder(out, recipe, seed)
+        there = (target / "expected.yaml").is_file()
+        click.echo(f"{target}: {'recorded' if there else 'missing'}")
+        if there or listing:
+            continue
+        code = record(recipe, seed, steps, target, work.absolute() / target.name)
+        if code in INTERRUPTED:
+            sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
