@@ -47,6 +47,8 @@ class ServerAdapter(BaseRollout):  # type: ignore[misc]
             raise ValueError("LoRA adapters cannot be served here; set actor_rollout_ref.model.lora.merge=True")
         if wire_format != "named_tensors":
             raise ValueError(f"wire format {wire_format} needs a GPU rollout; use the naive checkpoint engine")
+        if self._held(global_steps):
+            return
         bucket: dict[str, Any] = {}
         size = 0
         for name, tensor in weights:
@@ -57,3 +59,8 @@ class ServerAdapter(BaseRollout):  # type: ignore[misc]
             bucket[name] = full.detach().float().cpu().contiguous().numpy()
             size += bucket[name].nbytes
         await self._handle().update_weights.remote(bucket, True, global_steps)
+
+    def _held(self, global_steps: int | None) -> bool:
+        """Whether the fault `engine_kwargs.hf.hold_weights_after=STEP` keeps the old weights, as a failed sync does."""
+        limit = (self.config.engine_kwargs.get("hf") or {}).get("hold_weights_after")
+        return limit is not None and global_steps is not None and global_steps > int(limit)
