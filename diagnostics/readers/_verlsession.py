@@ -6,6 +6,7 @@ import re
 
 from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, start_of
+from klinic.diagnostics.readers._release import Release
 from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
 from klinic.diagnostics.readers._words import Words
@@ -32,6 +33,7 @@ class VerlSession:
         self._wrapped = False
         self._told = ""
         self._words = Words()
+        self._release = Release()
         self._step: int | None = None
         self._step_keys: set[str] = set()
         self._initial: ValidationText | None = None
@@ -65,6 +67,8 @@ class VerlSession:
         return events
 
     def _take(self, frame: Frame) -> None:
+        if frame.prefixed:
+            self._release.process(frame.source)
         start = start_of(frame.text)
         if start and not (self._open and self._open.tears(frame)):
             self._finish_metrics()
@@ -122,10 +126,8 @@ class VerlSession:
         if not parsed.items:
             self._events.append(Line(line.text, line.line, line.source))
             return
-        written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
-        if written == self._last_written:
+        if self._is_repeated(parsed):
             return
-        self._last_written = written
         if parsed.supervised():
             self._supervised += 1
             return
@@ -134,11 +136,19 @@ class VerlSession:
             self._events.append(Note(f"line {parsed.line}: cut off at {parsed.cut[:80]!r}"))
         self._report(parsed)
 
+    def _is_repeated(self, parsed: Parsed) -> bool:
+        """Two handlers on one stream write every line twice."""
+        before = self._last_written
+        self._last_written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
+        return self._last_written == before
+
     def _drop_cut_value(self, parsed: Parsed, *, whole: bool) -> None:
         """The last value of a line that was cut may lack digits; it is left out where the log proves it."""
+        if len(parsed.items) < 2:
+            return
         key, _, raw = parsed.items[-1]
         known = self._before[: len(parsed.items)] == parsed.keys and len(self._before) > len(parsed.items)
-        fixed = Parsed(0, 0, parsed.items[:-1]).fixed_decimals()
+        fixed = Parsed(0, 0, parsed.items[:-1]).fixed_decimals() or self._decimals
         shorter = fixed is not None and _PLAIN.fullmatch(raw.strip()) and len(raw.strip().partition(".")[2]) < fixed
         if shorter or (known and not whole):
             parsed.items.pop()
@@ -146,8 +156,8 @@ class VerlSession:
 
     def _report(self, parsed: Parsed) -> None:
         values = self._named(parsed)
-        self._tell_meta(parsed)
         self._decimals = parsed.fixed_decimals() or self._decimals
+        self._tell_meta(parsed)
         fixed = self._decimals if self._decimals and parsed.matches(self._decimals) else None
         self._settle_initial(parsed.step, values)
         if parsed.step != self._step:
@@ -176,27 +186,18 @@ class VerlSession:
         return values
 
     def _tell_meta(self, parsed: Parsed) -> None:
-        version = self._words.version or self._guess(parsed)
+        writer = self._writer(parsed)
+        guess = self._release.seen(parsed.keys, fixed=bool(self._decimals)) if writer == "verl" else ""
+        version = self._words.version or guess
         if not self._told or (version and version != self._told):
             self._told = version or "?"
-            self._events.append(Meta(framework=self._writer(parsed), version=version))
+            self._events.append(Meta(framework=writer, version=version))
 
     def _writer(self, parsed: Parsed) -> str:
         """Forks of verl write its metric lines and keys of their own."""
         if any(key.startswith("perf/delta_time/") for key in parsed.keys):
             return "siirl"
         return self._framework or ("verl" if parsed.items else "")
-
-    def _guess(self, parsed: Parsed) -> str:
-        """A range of releases from how they wrote their metrics."""
-        keys = parsed.keys
-        if any(key.startswith("timing/") or "(1e-" in key for key in keys):
-            return "0.1"
-        if self._decimals or parsed.fixed_decimals():
-            return "0.2 to 0.4"
-        if "siirl" in self._writer(parsed):
-            return ""
-        return "0.5 or later" if keys and self._told in ("", "?", "0.5 or later") else ""
 
     def _read_validation(self) -> None:
         found = self._validation.drain()

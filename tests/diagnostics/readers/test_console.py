@@ -43,10 +43,12 @@ def test_steps_and_values(read_log, log, steps, attempts, facts):
     ("log", "version"),
     [
         ("032", "0.1"),
-        ("045", "0.2 to 0.4"),
-        ("001", "0.5 or later"),
         ("verl_ppo", "0.1"),
-        ("run_grpo_nan_reward.log", "0.5 or later"),
+        ("045", "0.2 to 0.3"),
+        ("048", "0.5 or later"),
+        ("001", "0.6 or later"),
+        ("041", "0.9"),
+        ("run_grpo_nan_reward.log", "0.9"),
     ],
 )
 def test_release_is_told_from_the_way_of_writing(read_log, log, version):
