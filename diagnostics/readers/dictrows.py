@@ -15,7 +15,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Happened, Line, ManifestRead, Meta, Note, Row
+from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, ManifestRead, Meta, Note, Row
 
 MAX_PARTS = 200
 LOSS_DIGITS = 4
@@ -28,6 +28,13 @@ _RL = re.compile(r"reward|^kl$|objective/|policy|advantage|clip_ratio|completion
 _SUMMARY = ("train_runtime", "train_samples_per_second", "train_steps_per_second", "train_loss")
 _TRL = re.compile(r"\btrl[/ ](?:version )?v?(\d+\.\d+\.\d+)|TRL (?:version )?v?(\d+\.\d+\.\d+)")
 _SUPERVISED = "supervised fine-tuning (loss only)"
+_BANNER = re.compile(r"\s+([A-Z][\w ]+?) = ([\d,]{1,15})")
+_BANNER_KEYS = {
+    "Num Epochs": "num_train_epochs",
+    "Instantaneous batch size per device": "per_device_train_batch_size",
+    "Gradient Accumulation steps": "gradient_accumulation_steps",
+    "Total optimization steps": "max_steps",
+}
 # Progress figures of the Trainer, not metrics.
 _TEXTS = {"percentage", "elapsed_time", "remaining_time", "global_step/max_steps"}
 
@@ -52,6 +59,7 @@ class DictRowSession(RowSession):
         self._meta = ""
         self._rows = 0
         self._step = 0
+        self._stepped = False
         self._rl = False
         self._rounded = True
 
@@ -71,6 +79,15 @@ class DictRowSession(RowSession):
             events.extend(self._row())
             after = Frame(found[2], frame.line, frame.source, fresh=False, whole=frame.whole)
             events.extend((self.rows(after) or self._around(found[2], frame)) if found[2].strip() else ())
+        return events
+
+    def _other(self, frame: Frame) -> list[Event]:
+        """Text; the Trainer's banner tells some of the config."""
+        events = super()._other(frame)
+        match = _BANNER.fullmatch(frame.text) if " = " in frame.text else None
+        if match and match[1] in _BANNER_KEYS:
+            value = int(match[2].replace(",", "") or 0)
+            events.append(ConfigRead({_BANNER_KEYS[match[1]]: value}, user=False, where="trainer banner"))
         return events
 
     def _continues(self, text: str) -> bool:
@@ -98,6 +115,7 @@ class DictRowSession(RowSession):
         if not text.endswith("}"):
             events.append(Note(f"line {self._line}: cut off inside a row"))
         if _SUMMARY[0] in raw:
+            events.extend(self._spacing())
             self._step = 0
             return [*events, Happened("finished", data={key: number(raw[key]) for key in _SUMMARY if key in raw})]
         values = {key: value for key, text in raw.items() if key not in _TEXTS and (value := number(text)) is not None}
@@ -105,11 +123,18 @@ class DictRowSession(RowSession):
             return events
         return [*events, *self._tell(raw), self._as_row(raw, values, text)]
 
+    def _spacing(self) -> Iterable[Event]:
+        """Rows carry no step; a training that ended tells how many steps a row stands for."""
+        if not self._stepped and 0 < self._step < self._total:
+            each = self._total / self._step
+            yield Note(f"rows carry no step and are counted; of {self._total} steps, a row stands for about {each:.3g}")
+
     def _as_row(self, raw: dict[str, str], values: dict[str, float], text: str) -> Row:
         self._rows += 1
         self._rl = self._rl or any(_RL.search(key) for key in values)
         progress = _PROGRESS.fullmatch(raw.get("global_step/max_steps", ""))
         written = float(progress[1]) if progress else values.get("step", values.get("global_step", math.nan))
+        self._stepped = not math.isnan(written)
         self._step = int(written) if abs(written) < 1e12 else self._step + 1
         return Row(values, self._step, decimals=self._digits(raw, text), line=self._line)
 

@@ -70,6 +70,8 @@ WORDS = (
     "overflow",
     "underflow",
 )
+# What a launch says about itself once, at its start: facts that the config may lack.
+ANNOUNCED = ("dataset size", "dataset len", "training steps", "optimization steps", "num examples", "from scratch")
 _NAN = re.compile(r"\bnan\b")
 _DIGITS = re.compile(r"\d+")
 _HEAD = "Traceback (most recent call last)"
@@ -84,8 +86,14 @@ def troubled(text: str) -> bool:
     return any(word in low and (word != "nan" or _NAN.search(low) is not None) for word in WORDS)
 
 
+def announces(text: str) -> bool:
+    """Whether a line tells the size of a run."""
+    low = text.lower()
+    return any(word in low for word in ANNOUNCED)
+
+
 class LinesOfNote:
-    """Lines that speak of trouble (each wording twice and its latest), whole tracebacks, and the tail.
+    """Lines that speak of trouble or of the set-up (each wording twice and its latest), tracebacks, and the tail.
 
     Tracebacks are followed per process, so lines of another process between theirs do not break them; the first
     ones and the latest are kept. What follows an unindented error (`full_key: ...` below a Hydra error) is kept
@@ -114,7 +122,9 @@ class LinesOfNote:
             if len(self._first) < MAX_IN_TRACEBACKS:
                 self._first[self._count] = line
         elif troubled(line.text):
-            self._keep_some(line)
+            self._keep_some(line, AFTER)
+        elif announces(line.text):
+            self._keep_some(line, 0)
         elif self._after.get(line.source):
             self._after[line.source] -= 1
             self._keep(line)
@@ -133,14 +143,14 @@ class LinesOfNote:
             self._after[source] = AFTER
         return True
 
-    def _keep_some(self, line: Line) -> None:
+    def _keep_some(self, line: Line, after: int) -> None:
         pattern = _DIGITS.sub("#", line.text[:300])
         times = self._seen.get(pattern, 0)
         if times or len(self._seen) < MAX_WORDINGS:
             self._seen[pattern] = times + 1
         if times < 2:
             self._keep(line)
-            self._after[line.source] = AFTER
+            self._after[line.source] = max(after, self._after.get(line.source, 0))
         else:
             self._latest[pattern] = (self._count, line)
 

@@ -146,3 +146,20 @@ def test_other_dicts_are_text(events, text):
     found = events(text + "\n")
     assert not rows_of(found)
     assert [event.text for event in found if isinstance(event, Line)] == [text]
+
+
+def test_the_banner_is_config(read_log):
+    config = read_log("027").config
+    assert (config.get("max_steps"), config.get("per_device_train_batch_size"), config.get("num_train_epochs")) == (
+        200,
+        2,
+        2,
+    )
+    assert config.where == ("trainer banner",)
+    assert not config.user
+
+
+def test_rows_further_apart_than_a_step_are_noted(read_log):
+    (note,) = read_log("025").notes
+    assert note == "rows carry no step and are counted; of 200 steps, a row stands for about 40"
+    assert read_log("084").notes == ()

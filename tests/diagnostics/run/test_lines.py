@@ -77,3 +77,10 @@ def test_words_of_trouble():
     assert troubled("CUDA Error: out of memory")
     assert troubled("grad_norm is nan")
     assert not troubled("financing a banana")
+
+
+def test_the_size_of_a_run_is_kept():
+    texts = ["INFO: train and validate dataloader initialized, train dataset size: 16384", "Total training steps: 26"]
+    found = kept([*texts, *FILLER, *FILLER])
+    assert found[:2] == texts
+    assert found[2] == FILLER[0]
