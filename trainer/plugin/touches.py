@@ -90,7 +90,11 @@ ON_CPU = (
         "verl.workers.engine.fsdp.transformer_impl",
         f"{_HERE}.cpu.patches:engine",
         "fp32, and the reference model without pinned memory",
-        (Point("CPUOffloadPolicy", ("pin_memory",)), Point("FSDPEngine.__init__", ("engine_config",))),
+        (
+            Point("CPUOffloadPolicy", ("pin_memory",)),
+            Point("FSDPEngine.__init__", ("engine_config",)),
+            Point("FSDPEngineWithLMHead.forward_step", ("micro_batch",)),
+        ),
     ),
     Touch(
         "verl.trainer.ppo.v1.replay_buffer",

@@ -47,13 +47,23 @@ def _fallback(value: Any) -> Any:
     return str(value)
 
 
+def _plain(value: Any) -> Any:
+    """The value in types that the standard library writes, non-finite numbers as None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int) or value is None else _plain(_fallback(value))
+
+
 def dumps(record: Mapping[str, Any]) -> bytes:
     """One line of UTF-8 JSON with its newline; a value that JSON cannot hold is written as text or null."""
     try:
         return orjson.dumps(record, default=_fallback, option=_OPTIONS)
     except TypeError:  # lone surrogates, integers over 64 bits: slower, but nothing is lost
-        text = json.dumps(record, default=_fallback, ensure_ascii=True, allow_nan=True)
-        return text.replace("NaN", "null").replace("-Infinity", "null").replace("Infinity", "null").encode() + b"\n"
+        return json.dumps(_plain(record), ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
 def step_line(step: int, data: Mapping[str, Any], time: float) -> bytes:

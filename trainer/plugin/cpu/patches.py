@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
 from types import ModuleType
 from typing import Any
 
+import torch
+
+from klinic.trainer.plugin.cpu.threads import threads
 from klinic.trainer.plugin.wrap import around
 
 ROLLOUT = "hf"
@@ -30,9 +34,10 @@ def rollout_replica(module: ModuleType) -> None:
 
 
 def process_group(module: ModuleType) -> None:
-    """Ask for "gloo": verl would ask for "cpu:gloo,cpu:gloo", which torch rejects."""
+    """Ask for "gloo" (verl would ask for "cpu:gloo,cpu:gloo", which torch rejects) and use all CPUs."""
 
     def gloo(original: Any, timeout_second: Any = None, backend: str | None = None) -> Any:
+        torch.set_num_threads(threads(sharing=int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
         return original(timeout_second, backend or "gloo")
 
     around(module, "initialize_global_process_group_ray", gloo)
@@ -66,6 +71,14 @@ def engine(module: ModuleType) -> None:
     """
     module.CPUOffloadPolicy = lambda pin_memory=True: None
     around(module.FSDPEngine, "__init__", _in_fp32)
+    around(module.FSDPEngineWithLMHead, "forward_step", _in_place)
+
+
+def _in_place(original: Any, self: Any, micro_batch: Any, *args: Any, **kwargs: Any) -> Any:
+    """Spare verl's move of each micro batch to the device, which would copy the text of every row of it."""
+    if micro_batch.device is None and hasattr(micro_batch, "_device"):
+        micro_batch._device = torch.device("cpu")
+    return original(self, micro_batch, *args, **kwargs)
 
 
 def _in_fp32(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:

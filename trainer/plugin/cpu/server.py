@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 
 from klinic.trainer.plugin.cpu.generate import Generator, Request
 from klinic.trainer.plugin.cpu.sampling import Sampling
+from klinic.trainer.plugin.cpu.threads import threads
 
 QUIET = 0.03  # seconds without a new request after which a batch is taken as complete
 PATIENCE = 1.0  # seconds after which a batch is served even though requests keep coming
@@ -152,9 +152,3 @@ class TransformersServer:
 
     async def stop_profile(self) -> None:
         """Nothing to profile."""
-
-
-def threads() -> int:
-    """torch threads of a process: OMP_NUM_THREADS where set, else the CPUs that it may use."""
-    named = os.environ.get("OMP_NUM_THREADS", "")
-    return int(named) if named.isdigit() and int(named) > 0 else len(os.sched_getaffinity(0))
