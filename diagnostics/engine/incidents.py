@@ -15,7 +15,7 @@ from klinic.diagnostics.run import Line, Run
 from klinic.diagnostics.run.state import state as run_state
 from klinic.diagnostics.verlconfig import Facts
 
-MAX_SPAN = 40  # lines that one match may span
+MAX_SPAN = 100  # lines that one match may span
 REACH = 500  # lines around a cause within which its consequences are folded under it
 MAX_QUOTE = 300
 _DIGITS = re.compile(r"\d+")
@@ -38,11 +38,15 @@ class Text:
 
 @dataclass(frozen=True)
 class Hit:
-    """A card that met the text: the incident as worded where it first did, and all lines where it did."""
+    """A card that met the text: the incident as worded where it first did, and all lines where it did.
+
+    rank: the pattern's place in the card; cards list what tells most first.
+    """
 
     card: Card
     incident: Incident
     lines: tuple[int, ...]
+    rank: int
 
 
 def match_incidents(cards: Iterable[Card], run: Run, lang: str = "en") -> list[Incident]:
@@ -60,14 +64,14 @@ def match_incidents(cards: Iterable[Card], run: Run, lang: str = "en") -> list[I
 
 def _hits(card: Card, text: Text, run: Run, lang: str) -> Iterator[Hit]:
     seen: set[int] = set()
-    for match in card.matches:
+    for rank, match in enumerate(card.matches):
         for found in _compiled(match.pattern).finditer(text.whole):
             line = text.line_at(found.start("at" if "at" in found.groupdict() else 0))
             span = found.group().count("\n")
             if line.line in seen or span > (MAX_SPAN if "(?s" in match.pattern else 0):
                 continue
             seen.add(line.line)
-            yield Hit(card, _incident(card, match.severity, line, found, run, lang), (line.line,))
+            yield Hit(card, _incident(card, match.severity, line, found, run, lang), (line.line,), rank)
 
 
 @cache
@@ -93,12 +97,23 @@ def _incident(card: Card, severity: Severity, line: Line, found: re.Match[str], 
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:
-    """Hits of one card whose messages differ at most in numbers become the first of them, counted."""
-    merged: dict[tuple[str, str], Hit] = {}
-    for hit in sorted(hits, key=lambda hit: hit.incident.line):
-        key = (hit.card.id, _DIGITS.sub("#", hit.incident.message))
-        merged[key] = _joined(merged[key], hit) if key in merged else hit
-    return list(merged.values())
+    """One hit for each card and wording, counted; a lesser pattern near a telling one is the same hit."""
+    merged: list[Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.rank, hit.incident.line)):
+        place = next((place for place, first in enumerate(merged) if _same(first, hit)), None)
+        if place is None:
+            merged.append(hit)
+        else:
+            merged[place] = _joined(merged[place], hit)
+    return merged
+
+
+def _same(first: Hit, hit: Hit) -> bool:
+    if first.card.id != hit.card.id:
+        return False
+    near = any(abs(line - hit.incident.line) <= MAX_SPAN for line in first.lines)
+    alike = _DIGITS.sub("#", first.incident.message) == _DIGITS.sub("#", hit.incident.message)
+    return alike or (first.rank < hit.rank and near)
 
 
 def _joined(first: Hit, again: Hit) -> Hit:
