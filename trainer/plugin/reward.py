@@ -8,6 +8,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -46,7 +47,20 @@ def _bind(function: Callable[..., Any], extra: Mapping[str, Any]) -> Callable[..
             return await function(*args, **{**kwargs, **extra})
 
         return waits
-    return functools.partial(function, **extra)
+
+    @functools.wraps(function)
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, **extra})
+
+    return bound
+
+
+class _Fresh(SourceFileLoader):
+    """Compiles the source each time: cached bytecode is told from stale by whole seconds and sizes only."""
+
+    def path_stats(self, path: Any) -> Any:
+        """No facts, no cache."""
+        raise OSError(path)
 
 
 def _bundled(name: str) -> ModuleType:
@@ -58,9 +72,10 @@ def _bundled(name: str) -> ModuleType:
 
 def _from_file(path: Path) -> ModuleType:
     label = f"klinic_reward_{path.stem}_{time.monotonic_ns()}"
-    spec = importlib.util.spec_from_file_location(label, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise ValueError(f"{path} is no Python file")
+    spec = importlib.util.spec_from_file_location(label, path, loader=_Fresh(label, str(path)))
+    assert spec is not None and spec.loader is not None  # noqa: S101
     module = importlib.util.module_from_spec(spec)
     sys.modules[label] = module  # dataclasses and pickling look there
     try:
