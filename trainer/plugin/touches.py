@@ -81,6 +81,12 @@ ON_CPU = (
         (Point("initialize_global_process_group_ray", ("timeout_second", "backend")),),
     ),
     Touch(
+        "verl.utils.torch_functional",
+        f"{_HERE}.cpu.patches:log_probs",
+        "log-probabilities of all tokens at once",
+        (Point("logprobs_from_logits_v2", ("logits", "labels")),),
+    ),
+    Touch(
         "verl.utils.model",
         f"{_HERE}.cpu.patches:value_head",
         "the critic's value head without flash-attn",

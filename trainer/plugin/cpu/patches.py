@@ -115,3 +115,16 @@ def agent_loop(module: ModuleType) -> None:
     from klinic.trainer.plugin.cpu.agent_loop import BatchedAgentLoopManager
 
     module.AgentLoopManagerTQ = BatchedAgentLoopManager
+
+
+def log_probs(module: ModuleType) -> None:
+    """Take log-probabilities of all tokens at once: verl's loop (one call and one gradient node a token) was
+    made to save GPU memory and takes most of a small model's step on a CPU."""
+
+    def at_once(original: Any, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        if logits.dtype not in (torch.float32, torch.float64):
+            return original(logits, labels)  # type: ignore[no-any-return]
+        chosen = logits.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        return chosen - torch.logsumexp(logits, dim=-1)
+
+    around(module, "logprobs_from_logits_v2", at_once)
