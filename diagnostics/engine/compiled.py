@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from klinic.diagnostics.engine.card import Card, CardError, Level
 from klinic.diagnostics.engine.model import Severity
@@ -28,16 +30,22 @@ class Piece:
 
 @dataclass(frozen=True)
 class CompiledLevel:
-    """A level and its nodes."""
+    """A level and its node; the comparisons that are its evidence are compiled on use, for cards that fire."""
 
     level: Level
     node: Node
-    pieces: tuple[Piece, ...]
+    card: Card
 
     @property
     def severity(self) -> Severity:
         """The level's severity."""
         return self.level.severity
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Top-level comparisons in the order in which they are written."""
+        scope = self.card.scope()
+        return tuple(_piece(part, self.card, scope) for part in _flat(parse(self.level.when), scope))
 
 
 @dataclass(frozen=True)
@@ -61,9 +69,7 @@ def compile_card(card: Card) -> CompiledCard:
     scope = card.scope()
     applies = _compiled(card, "applies", card.applies, scope) if card.applies else None
     levels = tuple(
-        CompiledLevel(
-            level, _compiled(card, f"levels.{level.severity}.when", level.when, scope), _pieces(level, card, scope)
-        )
+        CompiledLevel(level, _compiled(card, f"levels.{level.severity}.when", level.when, scope), card)
         for level in card.levels
     )
     return CompiledCard(card, applies, levels)
@@ -75,11 +81,6 @@ def _compiled(card: Card, where: str, text: str, scope: Scope) -> Node:
     except ExpressionError as error:
         place = card.path or card.id
         raise CardError(f"{place}: {where}, column {error.column}: {error}") from None
-
-
-def _pieces(level: Level, card: Card, scope: Scope) -> tuple[Piece, ...]:
-    tree = parse(level.when)
-    return tuple(_piece(part, card, scope) for part in _flat(tree, scope))
 
 
 def _flat(tree: ast.expr, scope: Scope) -> Iterator[ast.expr]:
@@ -138,7 +139,7 @@ class _Spelled(ast.NodeTransformer):
         """A let's name becomes its expression."""
         if node.id in self.scope.lets:
             lets = dict(list(self.scope.lets.items())[: list(self.scope.lets).index(node.id)])
-            return _Spelled(Scope(self.scope.thresholds, lets)).visit(parse(self.scope.lets[node.id]))  # type: ignore[no-any-return]
+            return _Spelled(Scope(self.scope.thresholds, lets)).visit(copy.deepcopy(parse(self.scope.lets[node.id])))  # type: ignore[no-any-return]
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

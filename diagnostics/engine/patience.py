@@ -18,6 +18,7 @@ class Patience:
     of: int
     firing: bool = False
     onset: int | None = None
+    _true: int = 0  # true rows among the recent ones
     _recent: deque[tuple[int, bool]] = field(default_factory=deque)
 
     def take(self, row: int, held: float) -> bool:
@@ -25,9 +26,10 @@ class Patience:
         if math.isnan(held):
             return self.firing
         self._recent.append((row, held > 0))
+        self._true += held > 0
         if len(self._recent) > self.of:
-            self._recent.popleft()
-        fires = sum(true for _, true in self._recent) >= self.k
+            self._true -= self._recent.popleft()[1]
+        fires = self._true >= self.k
         if fires and not self.firing:
             self.onset = next(at for at, true in self._recent if true)
         self.firing = fires
@@ -36,9 +38,9 @@ class Patience:
     @property
     def idle(self) -> bool:
         """Neither firing nor with a true row in its window: rows that are not true leave it as it is."""
-        return not self.firing and not any(true for _, true in self._recent)
+        return not self.firing and not self._true
 
     def reset(self) -> None:
         """Forget everything: a new attempt begins."""
-        self.firing, self.onset = False, None
+        self.firing, self.onset, self._true = False, None, 0
         self._recent.clear()

@@ -222,10 +222,8 @@ def _build(found: Signal, bound: inspect.BoundArguments, tree: ast.Call, scope: 
         parameter = next(p for p in found.parameters if p.name == name)
         if parameter.kind is parameter.VAR_POSITIONAL:
             args.extend(_argument(parameter, part, scope) for part in value)
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            keywords[name] = _argument(parameter, value, scope)
         else:
-            args.append(_argument(parameter, value, scope))
+            keywords[name] = _argument(parameter, value, scope)
     try:
         return found.build(*args, **keywords)
     except ValueError as error:

@@ -48,6 +48,8 @@ class OverList(Node):
     kind = "truth"
 
     def __init__(self, word: str, names: Names, template: Template) -> None:
+        if template.kind != "truth":
+            raise ValueError(f"{word} wants a comparison with `it`, such as it > 0")
         listed = names.fixed or (names.pattern,)
         bound = [template.bind(name) for name in listed]
         super().__init__(f"{word}({list(listed)!r}, {template.key})", rank=max(node.rank for node in bound))

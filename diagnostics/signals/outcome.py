@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -102,12 +103,14 @@ def outcome_of(p: Template) -> Node:
 
 
 @signal
+@cache
 def outcome() -> Node:
     """The primary validation metric if it has 2 values or more, else the score."""
     return OfOutcome(_by_rank({False: "it", True: "it"}), 2)
 
 
 @signal
+@cache
 def outcome_fell() -> Node:
     """The outcome is below its best by more than noise and a tenth of its rise or level."""
     return OfOutcome(_by_rank(_FELL), 2)
@@ -119,12 +122,14 @@ def _moved(form: str, w: int) -> Node:
 
 
 @signal
+@cache
 def outcome_flat(w: Count) -> Node:
     """The outcome neither rose nor fell beyond noise over the last w values and is not at its ceiling."""
     return _moved("abs(trend(it, {w})) <= {bound} and not (peak(it) <= 1 and med(it, {w}) >= {ceiling})", w)
 
 
 @signal
+@cache
 def outcome_rose(w: Count) -> Node:
     """The outcome rose beyond noise over the last w values."""
     return _moved("trend(it, {w}) > {bound}", w)

@@ -7,6 +7,7 @@ import difflib
 import re
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_LENGTH = 4000
 MAX_NODES = 400
@@ -54,8 +55,9 @@ def fail(node: ast.AST, message: str, hint: str = "") -> ExpressionError:
     return ExpressionError(message, getattr(node, "col_offset", 0) + 1, getattr(node, "lineno", 1), hint)
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> ast.expr:
-    """The checked syntax tree of an expression, which may run over several lines.
+    """The checked syntax tree of an expression, which may run over several lines; it is shared, copy it to change it.
 
     Raises ExpressionError for bad syntax, for anything outside the whitelist and for oversized expressions.
     """
@@ -65,7 +67,7 @@ def parse(text: str) -> ast.expr:
     lead = len(flat) - len(flat.lstrip())
     tree = _syntax_tree(flat.strip(), text, lead)
     for node in ast.walk(tree):
-        if hasattr(node, "col_offset"):
+        if isinstance(node, ast.expr | ast.keyword):
             characters = len(flat.strip().encode()[: node.col_offset].decode("utf-8", "ignore"))
             node.lineno, column = _place(text, lead + characters)
             node.col_offset = column - 1

@@ -49,7 +49,8 @@ def parse_requirement(text: str) -> Requirement:
         node = compile_text(expression, Scope(), "truth")
         tree = parse(expression)
     except ExpressionError as error:
-        raise ExpressionError(error.plain, _typed_column(pieces, error.column, len(text) + 1), hint=error.hint) from None
+        column = _typed_column(pieces, error.column, len(text) + 1)
+        raise ExpressionError(error.plain, column, hint=error.hint) from None
     if isinstance(tree, ast.Compare) and len(tree.ops) == 1:
         sides = [compile_tree(side, Scope()) for side in (tree.left, tree.comparators[0])]
         if all(side.kind == "number" for side in sides):

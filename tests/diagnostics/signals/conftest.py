@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+
 from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.signals import PlainFacts, Scope, compile_text, evaluate
 

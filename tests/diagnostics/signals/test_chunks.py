@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from klinic.diagnostics.run import Happened, Run
 from klinic.diagnostics.signals import Block, Evaluator, PlainFacts, compile_text
 from klinic.diagnostics.signals.registry import signals
@@ -96,7 +97,9 @@ cells = st.one_of(
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
     height = draw(st.integers(1, 60))
-    names = draw(st.permutations([A, B, VAL, SCORE, "critic/vf_loss", "timing_s/gen", "timing_s/step", "val-core/b/acc/mean@1"]))
+    names = draw(
+        st.permutations([A, B, VAL, SCORE, "critic/vf_loss", "timing_s/gen", "timing_s/step", "val-core/b/acc/mean@1"])
+    )
     columns: dict[str, list[Any]] = {}
     for name in names[: draw(st.integers(1, len(names)))]:
         begins = draw(st.integers(0, height - 1))
@@ -132,7 +135,11 @@ def prefix(run: Run, height: int) -> Run:
         or frame[name].null_count() < height
         or (name in flags.columns and (flags[name] > 0).any())
     ]
-    return Run(frame=frame.select(kept), nonfinite=flags.select([c for c in flags.columns if (flags[c] > 0).any()]), events=run.events)
+    return Run(
+        frame=frame.select(kept),
+        nonfinite=flags.select([c for c in flags.columns if (flags[c] > 0).any()]),
+        events=run.events,
+    )
 
 
 def in_pieces(nodes: list[Any], run: Run, cuts: list[int], facts: PlainFacts) -> list[list[float]]:
@@ -154,7 +161,9 @@ def in_pieces(nodes: list[Any], run: Run, cuts: list[int], facts: PlainFacts) ->
 
 def test_every_signal_is_covered() -> None:
     text = "\n".join(EXPRESSIONS)
-    missing = [name for name in signals() if f"{name}(" not in text and f"{name} " not in text and name not in EXPRESSIONS]
+    missing = [
+        name for name in signals() if f"{name}(" not in text and f"{name} " not in text and name not in EXPRESSIONS
+    ]
     assert missing == []
 
 
@@ -184,6 +193,10 @@ def test_row_by_row_equals_one_block(run: Run) -> None:
 @settings(max_examples=30, deadline=None)
 @given(run=runs(), data=st.data())
 def test_order_of_columns_does_not_matter(run: Run, data: st.DataObject) -> None:
-    shuffled = Run(frame=run.frame.select(data.draw(st.permutations(run.frame.columns))), nonfinite=run.nonfinite, events=run.events)
+    shuffled = Run(
+        frame=run.frame.select(data.draw(st.permutations(run.frame.columns))),
+        nonfinite=run.nonfinite,
+        events=run.events,
+    )
     nodes = [compile_text(text) for text in EXPRESSIONS]
     assert in_pieces(nodes, run, [], PlainFacts()) == in_pieces(nodes, shuffled, [], PlainFacts())

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from klinic.diagnostics.signals import ExpressionError, evaluate, parse_requirement
 
 TRANSLATED = {
