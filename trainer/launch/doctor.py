@@ -25,7 +25,8 @@ class Doctor:
     def stop(self) -> None:
         """No more looks."""
         self._stop.set()
-        self._thread.join(5)
+        if self._thread.ident is not None:
+            self._thread.join(5)
 
     def _watch(self) -> None:
         with contextlib.suppress(Exception):  # whatever it is, the training goes on

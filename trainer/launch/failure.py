@@ -14,21 +14,27 @@ _WRAPPERS = ("RayTaskError", "ActorDiedError", "RayActorError", "RuntimeError: C
 
 
 def reason(console: Path) -> str:
-    """The most telling error of the console, empty where there is none."""
-    return _incident(console) or _last_error(_tail(console))
+    """The most telling error of the console with its cure where an incident card knows one; empty where none is."""
+    error = _last_error(_tail(console))
+    return _known(console, error) or error
 
 
-def _incident(console: Path) -> str:
-    """What an incident card says about it, where one knows it."""
+def _known(console: Path, error: str) -> str:
+    """What an incident card says about this error, or about the last trouble where no error was found."""
     with contextlib.suppress(Exception):
         from klinic.diagnostics.engine.diagnose import diagnose
         from klinic.diagnostics.readers import open_run
 
         incidents = [each for each in diagnose(open_run(console)).incidents if each.severity >= 3]
-        if incidents:
-            last = incidents[-1]
-            return f"{last.message}; {last.fix}" if last.fix else last.message
+        fitting = [each for each in incidents if _same(each.text, error)] if error else incidents
+        if fitting:
+            last = fitting[-1]
+            return " ".join(f"{last.message}; {last.fix}".rstrip("; ").split())
     return ""
+
+
+def _same(text: str, error: str) -> bool:
+    return any((line.strip() and line.strip() in error) or error in line for line in text.splitlines())
 
 
 def _tail(console: Path) -> list[str]:

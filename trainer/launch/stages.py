@@ -4,9 +4,10 @@ from __future__ import annotations
 
 _STAGES = (
     ("ray init kwargs", "config composed, Ray starts"),
-    ("Started a local Ray instance", "Ray is up"),
-    ("dataset len:", "data loaded"),
-    ("Total training steps", "training steps planned"),
+    ("Started a local Ray instance", "Ray is up, verl is imported"),
+    ("train and validate dataloader initialized", "data loaded, workers start"),
+    ("actor and ref model engine initialized", "models loaded"),
+    ("reward loop manager initialized", "reward workers up, the rollout starts"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,8 +72,11 @@ class Plan:
             "PYTHONUNBUFFERED": "1",
         }
         if self.cpu:
-            threads = str(max(1, self.machine.cpus))
+            threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, self.machine.cpus))
             plain |= {"VERL_PLATFORM": "cpu", "VERL_ENGINE_DEVICE": "cuda", "OMP_NUM_THREADS": threads}
+            # Ray gives its workers niceness 15, by which anything else on a small machine starves them; threads that
+            # wait for each other should not spin where there are fewer CPUs than threads.
+            plain |= {"RAY_worker_niceness": "0", "OMP_WAIT_POLICY": "passive"}
         return plain
 
 

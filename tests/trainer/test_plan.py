@@ -1,0 +1,216 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from klinic.diagnostics.verlconfig.compose import compose, installed
+from klinic.diagnostics.verlconfig.constraints import violations
+from klinic.diagnostics.verlconfig.values import parsed
+from klinic.trainer.plan import Machine, PlanError, make_plan
+from klinic.trainer.plan.checks import disk_needed, problems
+from klinic.trainer.plan.hydra import spelt
+from klinic.trainer.plan.model import parameters
+from klinic.trainer.plan.record import keep, taken_from
+from klinic.trainer.recipes import RecipeError, load, names
+
+LAPTOP = Machine((), 0.0, 2, 16.0)
+H100 = Machine(("NVIDIA H100 80GB HBM3",) * 8, 79.6, 128, 1000.0)
+V100 = Machine(("Tesla V100-SXM2-32GB",), 31.7, 8, 100.0)
+ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+
+
+@pytest.fixture
+def model(tmp_path):
+    def made(hidden, layers, vocab=1000):
+        config = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": hidden // 64,
+                  "intermediate_size": 4 * hidden, "vocab_size": vocab}  # fmt: skip
+        folder = tmp_path / f"m{hidden}x{layers}"
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder
+
+    return made
+
+
+def value(plan, key):
+    return plan.settings[key]
+
+
+def test_no_arguments_give_the_default_recipe_on_the_cpu(tmp_path):
+    plan = make_plan([], run_dir=tmp_path / "r", machine=LAPTOP)
+    assert plan.recipe.name == "ppo-cpu"
+    assert plan.environment["VERL_PLATFORM"] == "cpu"
+    assert plan.environment["KLINIC_RUN_DIR"] == str(tmp_path / "r")
+    assert value(plan, f"{ROLLOUT}.name") == "hf"
+    assert value(plan, "trainer.logger") == ["console", "klinic"]
+    assert plan.total_steps == 40
+    assert problems(plan) == []
+
+
+def test_the_users_words_stay_as_they_are_and_come_last(tmp_path):
+    words = [f"{ACTOR}.optim.lr=5e-5", "+trainer.odd=1", f"{ROLLOUT}.name=vllm"]
+    plan = make_plan(words, run_dir=tmp_path, machine=LAPTOP)
+    assert plan.command[-3:] == words
+    keys = [word.partition("=")[0].lstrip("+") for word in plan.overrides]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_filled_value_has_a_reason(tmp_path):
+    for machine in (LAPTOP, H100, V100):
+        plan = make_plan(["data.train_files=a.parquet"], run_dir=tmp_path, machine=machine)
+        assert plan.filled
+        assert [entry.key for entry in plan.filled if not entry.reason.strip()] == []
+
+
+@given(st.integers(1, 512), st.integers(1, 600), st.integers(1, 16), st.sampled_from(["gae", "grpo"]), st.booleans())
+def test_batches_divide_as_verl_asserts(batch, mini, n, estimator, gpus):
+    words = [f"data.train_batch_size={batch}", f"{ROLLOUT}.n={n}", f"algorithm.adv_estimator={estimator}"]
+    words += ["data.train_files=none.parquet", f"{ACTOR}.ppo_mini_batch_size={min(mini, batch)}"]
+    words += [f"critic.ppo_mini_batch_size={min(mini, batch)}"]
+    plan = make_plan(words, machine=H100 if gpus else LAPTOP)
+    hard = [each for each in violations(plan.settings) if each.hard]
+    unavoidable = {"responses-divide-among-gpus", "mini-batch-divides-among-gpus", "group-estimator-needs-a-group"}
+    assert [each.message for each in hard if each.name not in unavoidable] == []
+    if not gpus:
+        micro = value(plan, f"{ACTOR}.ppo_micro_batch_size_per_gpu")
+        assert (min(mini, batch) * n) % micro == 0
+        assert 1 <= micro <= 128
+
+
+def test_a_small_train_batch_pulls_the_mini_batch_down(tmp_path):
+    plan = make_plan(["data.train_files=x.parquet", "data.train_batch_size=64"], run_dir=tmp_path, machine=H100)
+    assert value(plan, f"{ACTOR}.ppo_mini_batch_size") == 64
+    assert value(plan, "critic.ppo_mini_batch_size") == 64
+
+
+def test_gpus_get_vllm_dynamic_batches_and_as_much_parallelism_as_the_weights_need(tmp_path, model):
+    small = make_plan([f"actor_rollout_ref.model.path={model(1024, 4)}"], run_dir=tmp_path, machine=H100)
+    large = make_plan([f"actor_rollout_ref.model.path={model(8192, 80)}"], run_dir=tmp_path, machine=H100)
+    assert value(small, f"{ROLLOUT}.name") == "vllm"
+    assert value(small, f"{ACTOR}.use_dynamic_bsz") is True
+    assert value(small, f"{ROLLOUT}.tensor_model_parallel_size") == 1
+    assert value(small, "trainer.n_gpus_per_node") == 8
+    assert value(large, f"{ROLLOUT}.tensor_model_parallel_size") == 8
+    assert "VERL_PLATFORM" not in small.environment
+
+
+def test_a_gpu_without_bfloat16_gets_float16(tmp_path):
+    plan = make_plan(["data.train_files=x.parquet"], run_dir=tmp_path, machine=V100)
+    assert value(plan, f"{ROLLOUT}.dtype") == "float16"
+
+
+def test_the_device_can_be_chosen_against_the_machine(tmp_path):
+    words = ["data.train_files=x.parquet", "trainer.device=cpu"]
+    assert make_plan(words, run_dir=tmp_path, machine=H100).cpu
+    assert not make_plan(["data.train_files=x.parquet"], run_dir=tmp_path, machine=H100).cpu
+
+
+def test_parameters_of_a_model(model):
+    hidden, layers, vocab = 128, 2, 1000
+    attention, feed_forward = 4 * hidden * hidden, 3 * hidden * 4 * hidden
+    assert (
+        parameters(model(hidden, layers, vocab))
+        == layers * (attention + feed_forward + 2 * hidden) + 2 * vocab * hidden
+    )
+    assert parameters("/nowhere") is None
+
+
+def test_disk_grows_with_the_checkpoints_that_are_kept(tmp_path, model):
+    def need(*words):
+        path = f"actor_rollout_ref.model.path={folder}"
+        return disk_needed(make_plan([path, *words], run_dir=tmp_path, machine=LAPTOP).settings)[0]
+
+    folder = model(512, 4)
+    two, three = need("trainer.max_actor_ckpt_to_keep=1"), need("trainer.max_actor_ckpt_to_keep=2")
+    assert three - two == 12 * parameters(folder)
+    assert need("trainer.save_freq=-1") == 0
+
+
+def test_problems_before_a_launch_are_one_line_each(tmp_path):
+    def found(*words):
+        return problems(make_plan(list(words), run_dir=tmp_path, machine=LAPTOP))
+
+    (model_missing, critic_missing) = found("actor_rollout_ref.model.path=/no/such/model")
+    assert "/no/such/model: no model there" in model_missing
+    assert critic_missing.startswith("critic.model.path")
+    (typo,) = found("data.train_bach_size=3")
+    assert "train_bach_size" in typo
+    (few,) = found("data.train_batch_size=20000")
+    assert "has 16384 rows" in few
+    (gone, _) = found("data.train_files=/no/such.parquet", "data.val_files=/no/such.parquet")
+    assert "no such file" in gone
+    (uneven,) = found(f"{ACTOR}.ppo_micro_batch_size_per_gpu=100")
+    assert "100" in uneven
+    for line in (model_missing, typo, few, gone, uneven):
+        assert "\n" not in line
+
+
+def test_a_broken_parquet_is_found_before_the_launch(tmp_path):
+    file = tmp_path / "train.parquet"
+    file.write_bytes(b"not parquet at all")
+    found = problems(make_plan([f"data.train_files={file}"], run_dir=tmp_path, machine=LAPTOP))
+    assert any("cannot be read" in line for line in found)
+
+
+def test_what_is_no_override_is_refused():
+    with pytest.raises(PlanError, match="write KEY=VALUE"):
+        make_plan(["--fast"])
+
+
+def test_another_run_starts_from_this_one(tmp_path):
+    plan = make_plan(["data.seed=7", "trainer.experiment_name=mine"], recipe="grpo-cpu", run_dir=tmp_path)
+    keep(plan)
+    assert taken_from(tmp_path) == ("grpo-cpu", ["data.seed=7"])
+
+
+def test_a_run_of_verls_own_launch_gives_its_overrides(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"overrides": ["a.b=1", "trainer.default_local_dir=/x"]}))
+    assert taken_from(tmp_path) == (None, ["a.b=1"])
+    with pytest.raises(PlanError, match=r"neither launch\.json nor run\.json"):
+        taken_from(tmp_path / "none")
+
+
+scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(allow_nan=False, allow_infinity=False)
+texts = st.text(st.characters(codec="ascii", exclude_characters="\\$'{}\"", min_codepoint=32), min_size=1, max_size=20)
+
+
+@given(scalars | st.lists(st.integers(0, 9), max_size=4))
+def test_hydra_reads_a_value_back_as_it_was(value):
+    assert parsed(spelt(value)) == value
+
+
+@given(texts)
+def test_hydra_reads_a_text_back_as_it_was(value):
+    if value.strip() == value:
+        assert str(parsed(spelt(value))) == value
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_recipe_composes_with_verl_and_gives_a_reason_on_every_line(name):
+    plan = make_plan([], recipe=name, machine=LAPTOP)
+    composed = compose(plan.overrides)
+    assert composed.refused == ()
+    assert composed.by == ("hydra" if installed() else "table")
+    assert [entry.key for entry in load(name).entries if not entry.reason] == []
+    assert [each.message for each in violations(plan.settings) if each.hard] == []
+
+
+def test_there_are_fourteen_faults_some_of_which_set_in_later():
+    faults = [load(name) for name in names() if name.startswith("faults/")]
+    assert len(faults) >= 14
+    assert all(fault.shows and fault.fault for fault in faults)
+    assert sum(fault.expect["first_step"][0] > 4 for fault in faults) >= 3
+    assert any(fault.later for fault in faults)
+
+
+def test_a_recipe_that_is_not_there():
+    with pytest.raises(RecipeError, match="did you mean ppo-cpu"):
+        load("ppo-gpu")
+
+
+def test_a_recipe_with_an_unknown_key_names_the_file(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("sumary: x\noverrides: {}\n")
+    with pytest.raises(RecipeError, match=r"mine.yaml: unknown key sumary"):
+        load(str(file))
