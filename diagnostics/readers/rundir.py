@@ -16,14 +16,19 @@ from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, ManifestRead, Meta, Note, SampleRead
 
 METRICS, MANIFEST, EVENTS, SAMPLES = "metrics.jsonl", "run.json", "events.jsonl", "samples.jsonl"
+LAUNCH = "launch.json"
 CONSOLE = ("console.log", "console.log.gz", "console.log.zst")
 
 
 class Manifest:
-    """`run.json` being read: the manifest, the resolved config, the overrides that a person wrote."""
+    """`run.json` being read: the manifest, the resolved config, the overrides.
 
-    def __init__(self) -> None:
+    user: a person wrote the overrides; False where `launch.json` tells those from what klinic filled in.
+    """
+
+    def __init__(self, user: bool = True) -> None:
         self._data = b""
+        self._user = user
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Collect."""
@@ -41,24 +46,41 @@ class Manifest:
             yield Note(f"{MANIFEST} holds no object; it was left out")
             return
         yield ManifestRead(manifest)
-        yield from _config(manifest)
+        yield from self._config(manifest)
         versions = manifest.get("versions")
         version = versions.get("verl", "") if isinstance(versions, Mapping) else ""
         if version:
             yield Meta(framework="verl", version=str(version))
 
+    def _config(self, manifest: Mapping[str, Any]) -> Iterator[Event]:
+        config = manifest.get("config")
+        if isinstance(config, Mapping) and config:
+            yield ConfigRead(dict(flatten(config)), user=False, where=MANIFEST)
+        written = _overrides(manifest.get("overrides") or manifest.get("command") or "")
+        if written:
+            yield ConfigRead(written, user=self._user, where=f"{MANIFEST} (overrides)")
 
-def _config(manifest: Mapping[str, Any]) -> Iterator[Event]:
-    config = manifest.get("config")
-    if isinstance(config, Mapping) and config:
-        yield ConfigRead(dict(flatten(config)), user=False, where=MANIFEST)
-    written = _overrides(manifest)
-    if written:
-        yield ConfigRead(written, user=True, where=f"{MANIFEST} (overrides)")
+
+class _LaunchedManifest(Manifest):
+    def __init__(self) -> None:
+        super().__init__(user=False)
 
 
-def _overrides(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    words = manifest.get("overrides") or manifest.get("command") or ""
+class Launch(Manifest):
+    """`launch.json` being read: what a person wrote of the overrides."""
+
+    def close(self) -> Iterator[Event]:
+        """Report them."""
+        try:
+            record = parse(self._data)
+        except ValueError:
+            return
+        written = _overrides(record.get("user") or "") if isinstance(record, dict) else {}
+        if written:
+            yield ConfigRead(written, user=True, where=LAUNCH)
+
+
+def _overrides(words: Any) -> dict[str, Any]:
     if isinstance(words, Mapping):
         return dict(flatten(words))
     if isinstance(words, list):
@@ -147,7 +169,10 @@ def parts(folder: Path) -> tuple[Part, ...]:
     bare = not metrics.exists() and not (folder / MANIFEST).exists()
     return (
         *beside(folder),
-        Part(folder / MANIFEST, rank=3, opens=Manifest, whole=True),
+        Part(
+            folder / MANIFEST, rank=3, opens=_LaunchedManifest if (folder / LAUNCH).exists() else Manifest, whole=True
+        ),
+        Part(folder / LAUNCH, rank=4, opens=Launch, whole=True),
         Part(folder / EVENTS, rank=1, opens=Events, ahead=True),
         Part(metrics, rank=2, opens=JsonLines, main=not bare),
         Part(folder / SAMPLES, rank=1, opens=Samples),

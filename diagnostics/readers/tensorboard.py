@@ -17,6 +17,9 @@ from klinic.diagnostics.run.events import ConfigRead, Event, Meta, Note, Row
 _PACKED = {5: "f", 6: "d"}
 _VARINTS = (7, 10, 11)
 _CONTENT = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 17: "H", 19: "e", 22: "I", 23: "Q"}
+TIME_KEY, STEP_KEY, FLOAT_KEY = 0x09, 0x10, 0x15  # wall_time, step, simple_value as the wire has them
+NO_STEP = b"\xff" * 11  # longer than any number on the wire
+_FLOAT = struct.Struct("<f").unpack_from
 _SCALARS = ("", "scalars")
 ARGUMENTS = "args/text_summary"  # transformers writes its training arguments under this tag
 
@@ -60,6 +63,7 @@ class EventFile:
     def __init__(self) -> None:
         self._frames = tfrecord.Frames()
         self._tags: dict[bytes, str] = {}
+        self._step_bytes = NO_STEP
         self._names: dict[str, None] = {}
         self._step: int | None = None
         self._time = 0.0
@@ -72,20 +76,17 @@ class EventFile:
         """Report the rows whose step is over."""
         for record in self._frames.feed(data):
             self._records += 1
-            # The layout that SummaryWriter.add_scalar writes: wall time, step, one tag with a float.
-            if len(record) > 16 and record[0] == 0x09 and record[9] == 0x10 and record[-5] == 0x15:
-                end = 10
-                while record[end] & 0x80 and end < len(record) - 6:
-                    end += 1
-                tag = self._tags.get(record[end + 1 : -4])
-                if tag is not None:
-                    step = record[10] if end == 10 else wire.signed(wire.varint(record, 10)[0])
-                    if step != self._step or tag in self._values:
-                        yield from self._flush()
-                        self._step, self._time = step, wire.as_double(record[1:9])
-                    self._values[tag] = wire.as_float(record[-4:])
-                    continue
-            yield from self._take(record)
+            if not self._known(record):
+                yield from self._take(record)
+
+    def _known(self, record: bytes) -> bool:
+        """The usual case, quick: a further tag of the step at hand, in the very bytes that named the tag before."""
+        end = 10 + len(self._step_bytes)
+        tag = self._tags.get(record[end:-4]) if record[10:end] == self._step_bytes else None
+        if tag is None or record[9] != STEP_KEY or tag in self._values:
+            return False
+        self._values[tag] = _FLOAT(record, len(record) - 4)[0]
+        return True
 
     def close(self) -> Iterator[Event]:
         """Report the last row and what was damaged or cut."""
@@ -112,12 +113,11 @@ class EventFile:
 
     def _take(self, record: bytes) -> Iterator[Event]:
         try:
-            found = self._event(record)
+            time, step, found = self._event(record)
         except (ValueError, struct.error):
             self._damaged += 1
             return
-        time, step, summaries = found
-        for tag, value, text in summaries:
+        for tag, value, text in found:
             if text and tag == ARGUMENTS:
                 yield from _arguments(text)
             if value is None:
@@ -126,6 +126,7 @@ class EventFile:
                 yield from self._flush()
                 self._step, self._time = step, time
             self._values[tag] = value
+            self._step_bytes = self._learn(record, tag) if len(found) == 1 else NO_STEP
 
     def _event(self, record: bytes) -> tuple[float, int, list[tuple[str, float | None, str]]]:
         time, step, found = 0.0, 0, []
@@ -137,15 +138,15 @@ class EventFile:
             elif field == 5:
                 summary = wire.as_bytes(value)
                 found = [_value(wire.as_bytes(part)) for number, part in wire.fields(summary) if number == 1]
-        if len(found) == 1 and found[0][1] is not None and record[0] == 0x09 and record[9] == 0x10:
-            self._learn(record, found[0][0])
         return time, step, found
 
-    def _learn(self, record: bytes, tag: str) -> None:
-        """Remember the bytes between step and float, where the float ends the record: they mean this tag."""
+    def _learn(self, record: bytes, tag: str) -> bytes:
+        """Remember how `SummaryWriter.add_scalar` writes this tag (wall time, step, tag, float); the step's bytes."""
+        if record[0] != TIME_KEY or record[9] != STEP_KEY or record[-5] != FLOAT_KEY:
+            return NO_STEP
         _, end = wire.varint(record, 10)
-        if record[-5] == 0x15:
-            self._tags[record[end:-4]] = tag
+        self._tags[record[end:-4]] = tag
+        return record[10:end]
 
 
 def _value(data: bytes) -> tuple[str, float | None, str]:

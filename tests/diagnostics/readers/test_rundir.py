@@ -58,6 +58,17 @@ def test_a_run_directory_is_one_run(tmp_path: Path) -> None:
     assert run.config.user == {"actor_rollout_ref.actor.optim.lr"}
 
 
+def test_what_klinic_filled_in_is_not_what_the_user_wrote(tmp_path: Path) -> None:
+    folder = directory(tmp_path / "run")
+    manifest = {**MANIFEST, "overrides": ["trainer.nnodes=1", "data.seed=7"]}
+    (folder / "run.json").write_text(json.dumps(manifest))
+    assert open_run(folder).config.user == {"trainer.nnodes", "data.seed"}
+    (folder / "launch.json").write_text(json.dumps({"user": ["data.seed=7"], "filled": [{"key": "trainer.nnodes"}]}))
+    config = open_run(folder).config
+    assert config.user == {"data.seed"}
+    assert config.get("trainer.nnodes") == 1
+
+
 def test_the_manifest_leads_to_its_directory(tmp_path: Path) -> None:
     folder = directory(tmp_path / "run")
     assert open_run(folder / "run.json").frame.height == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,28 @@ def test_files_with_metrics_of_their_own_join_their_steps(tmp_path: Path, data: 
     assert run.frame["step"].to_list() == [1, 2, 300]
     assert run.frame["reward/float"].to_list() == [0.5, 1.0, None]
     assert len(run.attempts) == 1
+
+
+def test_a_step_between_of_another_layout_takes_no_values_that_are_not_its_own() -> None:
+    def record(step: int, *pairs: tuple[bytes, float]) -> bytes:
+        values = b"".join(_field(1, _field(1, tag) + b"\x15" + struct.pack("<f", value)) for tag, value in pairs)
+        payload = b"\x09" + struct.pack("<d", 1.0) + bytes([0x10, step]) + _field(5, values)
+        length = struct.pack("<Q", len(payload))
+        return length + masked_crc(length) + payload + masked_crc(payload)
+
+    def _field(number: int, content: bytes) -> bytes:
+        return bytes([number << 3 | 2, len(content)]) + content
+
+    both = record(45, (b"a", 2.0), (b"b", 3.0))
+    rows = rows_of(
+        record(1, (b"a", 1.0)) + record(1, (b"c", 1.5)) + both + record(1, (b"c", 9.0)) + record(45, (b"c", 8.0))
+    )
+    assert [(row.step, dict(row.values)) for row in rows] == [
+        (1, {"a": 1.0, "c": 1.5}),
+        (45, {"a": 2.0, "b": 3.0}),
+        (1, {"c": 9.0}),
+        (45, {"c": 8.0}),
+    ]
 
 
 def test_the_name_says_nothing(tmp_path: Path, data: Path) -> None:
