@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from klinic.diagnostics.cli.group import heed_ctrl_c
 from klinic.diagnostics.cli.output import check_formats, write_reports
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _judge_all(paths: tuple[str, ...], config: str | None, options: dict[str, An
 def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> list[Run]:
     from klinic.diagnostics.readers import ReadError, open_runs
 
+    heed_ctrl_c()
     runs: list[Run] = []
     for path in paths:
         try:
@@ -154,7 +156,10 @@ def _configured(run: Run, config: str) -> Run:
 
 
 def _judge(run: Run, options: dict[str, Any]) -> Judged:
+    from klinic.diagnostics.engine.diagnose import between
     from klinic.diagnostics.engine.diagnose import diagnose as judge
     from klinic.diagnostics.report.base import Judged
 
+    if options["steps"]:
+        run = between(run, *options["steps"])
     return Judged(run, judge(run, **options))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
-import sys
+import signal
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
@@ -41,6 +42,12 @@ def _print_version(context: click.Context, _option: click.Parameter, asked: bool
     if asked and not context.resilient_parsing:
         click.echo(f"klinic {version('klinic')}")
         context.exit()
+
+
+def heed_ctrl_c() -> None:
+    """Let Ctrl-C end a blocking read; call it once polars is imported, whose handler makes reads start over."""
+    with contextlib.suppress(ValueError):  # not in the main thread: Ctrl-C does not come here
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 class Klinic(click.Group):
@@ -86,6 +93,16 @@ class Klinic(click.Group):
             ctx.fail(f"no command {args[0]!r}{nearest(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C is one line, and nothing more is said where the reader of stdout has left."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            fail("interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes stdout
+            raise SystemExit(BROKEN_PIPE) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List commands with their modules' first lines; nothing is imported."""
         rows = [(name, _summary(entry)) for name, entry in sorted(self._entries().items())]
@@ -123,7 +140,6 @@ def nearest(word: str, known: Sequence[str]) -> str:
 def _guarded(run: Callable[[], Any]) -> NoReturn:
     try:
         result = run()
-        sys.stdout.flush()
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "klinic"
         fail(f"{_lowered(error.format_message()).rstrip('.')} (see {where} --help)", error.exit_code)
@@ -131,9 +147,6 @@ def _guarded(run: Callable[[], Any]) -> NoReturn:
         fail(error.format_message(), CANNOT_JUDGE)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes stdout
-        raise SystemExit(BROKEN_PIPE) from None
     except Exception as error:
         if os.environ.get("KLINIC_TRACEBACK"):
             raise

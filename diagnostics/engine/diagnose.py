@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
+import polars as pl
+
 from klinic.diagnostics.engine.card import Card, CardError, with_overrides
 from klinic.diagnostics.engine.causes import Relations, with_causes, worst_root
 from klinic.diagnostics.engine.health import health, verdict
@@ -21,7 +23,7 @@ from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import definitions, measure, profile_ranges, with_ranges
 from klinic.diagnostics.readers import ReadError
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Attempt, Run
 from klinic.diagnostics.signals import compile_text, evaluate
 from klinic.diagnostics.verlconfig import Facts, facts
 
@@ -124,8 +126,25 @@ def between(run: Run, first: int | None, last: int | None) -> Run:
     step = run.frame["step"]
     keep = step >= (first if first is not None else step.min())
     keep = keep & (step <= (last if last is not None else step.max()))
+    frame = run.frame.filter(keep)
     nonfinite = run.nonfinite.filter(keep) if run.nonfinite.width else run.nonfinite
-    return replace(run, frame=run.frame.filter(keep), nonfinite=nonfinite)
+    return replace(run, frame=frame, nonfinite=nonfinite, attempts=_attempts(frame))
+
+
+def _attempts(frame: pl.DataFrame) -> tuple[Attempt, ...]:
+    """Stretches of one attempt each; the rows of one attempt stand together."""
+    numbered = frame.select("attempt", "step").with_row_index("row")
+    parts = numbered.partition_by("attempt", maintain_order=True)
+    return tuple(
+        Attempt(
+            number=part["attempt"][0],
+            first_row=part["row"][0],
+            rows=part.height,
+            first_step=min(part["step"]),
+            last_step=max(part["step"]),
+        )
+        for part in parts
+    )
 
 
 def _incidents(cards: Iterable[Card], run: Run, about: Facts, *, whole: bool) -> tuple[Incident, ...]:
@@ -143,6 +162,8 @@ def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:
     if run.source.not_rl:
         raise JudgeError(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
     if not run.metrics or not run.frame.height:
+        if run.metrics:
+            raise JudgeError(f"{where}: no rows in the steps asked for")
         lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
         raise JudgeError(f"{where}: {lines} read as {run.source.format or 'text'}: no metrics and no known incident")
 

@@ -115,6 +115,7 @@ def _incident(incident: Incident) -> dict[str, Any]:
         "name": incident.name,
         "severity": str(incident.severity),
         "line": incident.line,
+        "count": incident.count,
         "text": incident.text,
         "message": incident.message,
         "cause": incident.cause,

@@ -70,7 +70,8 @@ def _incidents(page: Page, case: Judged) -> None:
 
 def _incident(page: Page, incident: Incident, path: str) -> None:
     where = f"{clean(path)}:{incident.line}" if incident.line else clean(path)
-    page.labelled(str(incident.severity), str(incident.severity), f"{incident.name} ({incident.id}), {where}")
+    times = f", {incident.count} times" if incident.count > 1 else ""
+    page.labelled(str(incident.severity), str(incident.severity), f"{incident.name} ({incident.id}), {where}{times}")
     page.text(incident.message, 9)
     if incident.text:
         page.text(f"> {clean(incident.text)[:240]}", 9, 11, kind="dim")
