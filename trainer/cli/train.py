@@ -13,7 +13,7 @@ from klinic.diagnostics.cli.group import fail
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
     """30m, 2h, 90s, 90."""
 
     name = "duration"

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 MESSAGE = pl.Struct({"role": pl.String, "content": pl.String})
-SCHEMA = {
+SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "data_source": pl.String,
     "prompt": pl.List(MESSAGE),
     "ability": pl.String,

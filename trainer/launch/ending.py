@@ -18,15 +18,15 @@ def record_end(
     """
     try:
         run = RunDirectory(run_dir)
-    except StreamError as error:
-        return ("failed" if code or trouble else "finished"), str(error)
+    except StreamError as full:
+        return ("failed" if code or trouble else "finished"), str(full)
     with run:
-        status, error = _judge(run, code, trouble, stopped_for, why)
-        if run.manifest.get("status") in (None, "running") or run.manifest.get("error") != (error or None):
+        status, words = _judge(run, code, trouble, stopped_for, why)
+        if run.manifest.get("status") in (None, "running") or run.manifest.get("error") != (words or None):
             if not run.manifest:
                 run.begin()
-            run.finish(status, error=error or None)
-    return status, error
+            run.finish(status, error=words or None)
+    return status, words
 
 
 def _judge(
