@@ -9,6 +9,7 @@ from pathlib import Path
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.gate.label import FILE, Label, read_label
+from klinic.diagnostics.gate.prefixes import first_alarm
 from klinic.diagnostics.readers import open_runs
 from klinic.diagnostics.run import Config, Run
 
@@ -80,7 +81,7 @@ def _examine(source: Path, label: Label, *, with_config: bool, prefixes: bool) -
         verdict_right=diagnosis.verdict in label.verdict,
         missing=tuple(name for name in label.also if name not in named),
         onset_error=_onset_error(label, right),
-        false_alarm=_false_alarm(run, label, whole=not prefixes),
+        false_alarm=_false_alarm(run, label, diagnosis, whole=not prefixes),
     )
 
 
@@ -103,12 +104,10 @@ def _onset_error(label: Label, right: list[Finding]) -> int | None:
     return min(max(low - finding.first_step, finding.first_step - high, 0) for finding in right)
 
 
-def _false_alarm(run: Run, label: Label, *, whole: bool) -> tuple[int, str] | None:
+def _false_alarm(run: Run, label: Label, diagnosis: Diagnosis, *, whole: bool) -> tuple[int, str] | None:
     if label.at_most is None:
         return None
-    rows = run.frame.height
-    for seen in range(rows if whole else 1, rows + 1):
-        for finding in diagnose(run.head(seen)).findings:
-            if finding.severity > label.at_most:
-                return seen, finding.name
-    return None
+    loud = [finding.name for finding in diagnosis.findings if finding.severity > label.at_most]
+    if loud:
+        return run.frame.height, loud[0]
+    return None if whole else first_alarm(run, label.at_most)
