@@ -37,24 +37,25 @@ def zigzag(value: int) -> int:
 
 def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """(field number, value) of a message: varints as integers, the rest as bytes. ValueError where it is damaged."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
+    at, end = 0, len(data)
+    while at < end:
+        key, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
         kind = key & 7
         if kind == VARINT:
             value, at = varint(data, at)
             yield key >> 3, value
             continue
         if kind == BYTES:
-            size, at = varint(data, at)
+            size, at = (data[at], at + 1) if at < end and data[at] < 0x80 else varint(data, at)
         elif kind in (FIXED64, FIXED32):
             size = 8 if kind == FIXED64 else 4
         else:
             raise ValueError(f"unknown wire type {kind} at byte {at}")
-        if at + size > len(data):
+        stop = at + size
+        if stop > end:
             raise ValueError(f"field cut at byte {at}")
-        yield key >> 3, data[at : at + size]
-        at += size
+        yield key >> 3, data[at:stop]
+        at = stop
 
 
 def as_double(value: int | bytes) -> float:

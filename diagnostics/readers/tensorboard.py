@@ -142,7 +142,7 @@ class EventFile:
 
     def _learn(self, record: bytes, tag: str) -> bytes:
         """Remember how `SummaryWriter.add_scalar` writes this tag (wall time, step, tag, float); the step's bytes."""
-        if record[0] != TIME_KEY or record[9] != STEP_KEY or record[-5] != FLOAT_KEY:
+        if len(record) < 16 or (record[0], record[9], record[-5]) != (TIME_KEY, STEP_KEY, FLOAT_KEY):
             return NO_STEP
         _, end = wire.varint(record, 10)
         self._tags[record[end:-4]] = tag

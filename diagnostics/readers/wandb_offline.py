@@ -18,6 +18,10 @@ MAGIC = b":W&B\xe1\xbe"
 HISTORY, SUMMARY, OUTPUT, CONFIG, OUTPUT_RAW, RUN, EXIT = 2, 3, 4, 6, 13, 17, 18
 
 
+# Of an item, as the wire has them: key and nested_key, number, value_json.
+KEYS, NUMBER_KEY, JSON_KEY = (b"\x0a", b"\x12"), 0x31, b"\x82\x01"
+
+
 class Datastore:
     """One `.wandb` file being read."""
 
@@ -123,6 +127,8 @@ def _items(data: bytes, number: int) -> dict[str, Any]:
 
 def _item(data: bytes) -> tuple[str, Any]:
     """(key, value) of one item: typed fields of newer writers, JSON text of all."""
+    if (usual := _usual_item(data)) is not None:
+        return usual
     keys: list[str] = []
     item: Any = None
     for field, value in wire.fields(data):
@@ -139,6 +145,18 @@ def _item(data: bytes) -> tuple[str, Any]:
         elif field in (8, 16):
             item = _json(wire.as_bytes(value))
     return "/".join(key for key in keys if key), item
+
+
+def _usual_item(data: bytes) -> tuple[str, Any] | None:
+    """Quick reading of the item that nearly all are: one short key and a JSON text, or a double."""
+    end = 2 + data[1] if len(data) > 2 and data[1] < 0x80 else 0
+    if data[0:1] not in KEYS or not 2 < end < len(data):
+        return None
+    if data[end : end + 2] == JSON_KEY and len(data) > end + 2 and len(data) - end - 3 == data[end + 2] < 0x80:
+        return data[2:end].decode("utf-8", "replace"), _json(data[end + 3 :])
+    if data[end] == NUMBER_KEY and len(data) == end + 9:
+        return data[2:end].decode("utf-8", "replace"), wire.as_double(data[end + 1 :])
+    return None
 
 
 def _json(data: bytes) -> Any:
