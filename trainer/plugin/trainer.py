@@ -28,8 +28,16 @@ def _fit(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return original(self, *args, **kwargs)
     except BaseException as error:
-        session.error = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        session.error = in_a_line(error)
         raise
+
+
+def in_a_line(error: BaseException) -> str:
+    """What went wrong in one line; of an error in a Ray worker that is the last line of its traceback."""
+    text = str(error).strip().splitlines() or [""]
+    if hasattr(error, "traceback_str"):
+        return text[-1].strip()
+    return f"{type(error).__name__}: {text[0]}".rstrip(": ")
 
 
 def _step(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -93,9 +93,7 @@ class _State:
 
     def _batch(self) -> Batch:
         wishes = [each.sampling for each in self.rows]
-        noise = torch.nn.utils.rnn.pad_sequence(
-            [self.generator.noise(each) for each in self.rows], batch_first=True
-        )
+        noise = torch.nn.utils.rnn.pad_sequence([self.generator.noise(each) for each in self.rows], batch_first=True)
         stops = torch.zeros(len(wishes), self.vocabulary, dtype=torch.bool)
         for row, wish in enumerate(wishes):
             stops[row, list(wish.stop_token_ids + (() if wish.ignore_eos else self.generator.eos))] = True

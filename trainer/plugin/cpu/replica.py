@@ -26,12 +26,16 @@ class TransformersReplica(RolloutReplica):  # type: ignore[misc]
         model: Any = self.model_config
         path = getattr(model, "local_path", None) or model.path
         options = {"max_concurrency": self.max_concurrency, "num_cpus": 0, "name": server_name(self.replica_rank)}
-        server = ray.remote(TransformersServer).options(**options).remote(
-            self.config,
-            path,
-            bool(model.get("trust_remote_code", False)),
-            getattr(getattr(model, "tokenizer", None), "pad_token_id", None),
-            self.replica_rank,
+        server = (
+            ray.remote(TransformersServer)
+            .options(**options)
+            .remote(
+                self.config,
+                path,
+                bool(model.get("trust_remote_code", False)),
+                getattr(getattr(model, "tokenizer", None), "pad_token_id", None),
+                self.replica_rank,
+            )
         )
         await asyncio.wait_for(server.ping.remote(), LOAD_TIMEOUT)
         self.servers = [server]

@@ -58,9 +58,7 @@ class TransformersServer:
         """Whether the model is loaded."""
         return True
 
-    async def generate(
-        self, prompt_ids: Any, sampling_params: dict[str, Any], request_id: str, **_: Any
-    ) -> Any:
+    async def generate(self, prompt_ids: Any, sampling_params: dict[str, Any], request_id: str, **_: Any) -> Any:
         """Decode one prompt; concurrent calls are decoded together."""
         (output,) = await self.generate_many([(prompt_ids, sampling_params)])
         return output
