@@ -95,8 +95,12 @@ def _type_fits(found: Key, value: Any) -> bool:
     return word in found.types or (word == "str" and found.name == "trainer.logger")
 
 
+# The backend that klinic's own plugin adds to verl.
+_OURS = ("klinic",)
+
+
 def _allowed(choices: tuple[Any, ...], value: Any) -> bool:
-    return all(one in choices for one in value) if isinstance(value, list) else value is None or value in choices
+    return all(one in (*choices, *_OURS) for one in (value if isinstance(value, list) else [value]) if one is not None)
 
 
 def _broken(name: str, value: Any, config: Config) -> Checked | None:

@@ -41,7 +41,7 @@ def choices() -> dict[str, list[Any]]:
         "algorithm.adv_estimator": sorted(str(name) for name in ADV_ESTIMATOR_REGISTRY),
         f"{ACTOR}.policy_loss.loss_mode": sorted(POLICY_LOSS_REGISTRY),
         f"{ROLLOUT}.name": sorted({name for name, _ in _ROLLOUT_REGISTRY}),
-        "trainer.logger": sorted(Tracking.supported_backend),
+        "trainer.logger": sorted(set(Tracking.supported_backend) - {"klinic"}),  # ours comes with our plugin
         "reward.reward_manager.name": sorted(REWARD_MANAGER),
         "trainer.v1.trainer_mode": sorted(TRAINER_REGISTRY),
     }

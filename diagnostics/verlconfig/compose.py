@@ -101,7 +101,7 @@ def _one_line(message: str) -> str:
 def _from_table(texts: Sequence[str]) -> Composed:
     found = [(text, override(text)) for text in texts]
     model_engine = next((str(one.value) for _, one in found if one and one.key == "model_engine"), "dp")
-    values = {key: raw_default(key) for key in all_keys() if has_engine(key, model_engine)}
+    values = {key: raw_default(key, model_engine) for key in all_keys() if has_engine(key, model_engine)}
     refused: list[Refused] = []
     for text, one in found:
         message = _apply(one, values)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.verlconfig.casts import CASTS, real, truth, whole
 from klinic.diagnostics.verlconfig.dialects import ESTIMATORS, NAMES, dialect
+from klinic.diagnostics.verlconfig.releases import default_at, existed, vintage
 from klinic.diagnostics.verlconfig.table import default
 from klinic.diagnostics.verlconfig.updates import (
     mini_batch_prompts,
@@ -71,7 +73,8 @@ class Facts:
 def facts(run: Run) -> Facts:
     """Everything that is known of the run's settings; never raises on odd values, they count as unknown."""
     speech = dialect(run.source.framework, run.config.values)
-    found = _configured(run, speech)
+    version = _version(run, speech)
+    found = _configured(run, speech, version)
     found |= _sizes(run, speech, found)
     found |= _from_manifest(run)
     proved = {name: value for name, value in _proved(run).items() if found.get(name) is None}
@@ -80,54 +83,41 @@ def facts(run: Run) -> Facts:
     found |= _schedule(run, found)
     found |= _reward_scale(run)
     known = {name: value for name, value in found.items() if value is not None}
-    inferred = frozenset(name for name in proved if name in known)
-    return Facts(framework=speech or run.source.framework, version=run.source.version, inferred=inferred, **known)
+    inferred = {name for name in proved if name in known} | ({"version"} if version != run.source.version else set())
+    return Facts(framework=speech or run.source.framework, version=version, inferred=frozenset(inferred), **known)
 
 
-def _whole(value: Any) -> int | None:
-    number = _real(value)
-    return int(number) if number is not None and number == int(number) else None
+_CAST_OF = {field.name: CASTS[str(field.type)] for field in fields(Facts) if str(field.type) in CASTS}
 
 
-def _real(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if abs(number) < float("inf") else None
+def _version(run: Run, speech: str) -> str:
+    """What the source says; where it says nothing exact, the release whose config a full dump looks like."""
+    said = run.source.version
+    exact = said and "later" not in said
+    return said if exact or speech != "verl" else vintage(run.config.values) or said
 
 
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value not in ("", "???") else None
-
-
-def _truth(value: Any) -> bool | None:
-    spelt = {"true": True, "false": False}.get(str(value).lower())
-    return spelt if isinstance(value, bool | str) else None
-
-
-_CASTS: Mapping[str, Callable[[Any], Any]] = {
-    "int | None": _whole,
-    "float | None": _real,
-    "str | None": _word,
-    "bool | None": _truth,
-}
-_CAST_OF = {field.name: _CASTS[str(field.type)] for field in fields(Facts) if str(field.type) in _CASTS}
-
-
-def _configured(run: Run, speech: str) -> dict[str, Any]:
-    """Settings by name; in verl what a config leaves out has verl's default, elsewhere it is unknown."""
+def _configured(run: Run, speech: str, version: str) -> dict[str, Any]:
+    """Settings by name; in verl what a config leaves out has that release's default, elsewhere it is unknown."""
     values = run.config.values
     complete = speech == "verl" and bool(values)
     found: dict[str, Any] = {}
     for name, keys in NAMES.get(speech, {}).items():
         raw = next((values[key] for key in keys if values.get(key) is not None), None)
         if raw is None and complete:
-            raw = default(keys[0])
+            raw = _default(keys, version)
         found[name] = _CAST_OF[name](raw)
+    if complete and existed("algorithm.use_kl_in_reward", version) is False:
+        # Before verl 0.4 the penalty went into the reward unless it was a loss.
+        found["use_kl_in_reward"] = not found["use_kl_loss"]
     return _tidied(found, speech, values)
+
+
+def _default(keys: tuple[str, ...], version: str) -> Any:
+    """A release's default of the first key that it had; 0.9.1's where the release is unknown."""
+    there = next((key for key in keys if existed(key, version)), None)
+    raw = default(keys[0]) if there is None else default_at(there, version)
+    return default(there) if isinstance(raw, str) and "${" in raw and there else raw
 
 
 def _tidied(found: dict[str, Any], speech: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +129,7 @@ def _tidied(found: dict[str, Any], speech: str, values: Mapping[str, Any]) -> di
         found["algorithm"] = "grpo"
         found["use_kl_loss"] = None if found["kl_loss_coef"] is None else found["kl_loss_coef"] > 0
     if found.get("algorithm"):
-        enabled = _truth(values.get("critic.enable"))
+        enabled = truth(values.get("critic.enable"))
         found["has_critic"] = found["algorithm"] == "gae" if enabled is None else enabled
     return found
 
@@ -149,18 +139,18 @@ def _sizes(run: Run, speech: str, found: Mapping[str, Any]) -> dict[str, Any]:
     values = run.config.values
 
     def number(key: str) -> float | None:
-        return _real(values.get(key))
+        return real(values.get(key))
 
     n, epochs = found.get("n"), found.get("ppo_epochs")
     batch = prompts_per_batch(speech, number, found.get("train_batch_size"), n)
-    mini = mini_batch_prompts(speech, number, run.source.version, found.get("mini_batch_size"), n)
+    mini = mini_batch_prompts(speech, number, found.get("mini_batch_size"), n)
     gpus = None
     if speech == "verl" and values:
-        per_node = number("trainer.n_gpus_per_node") or _real(default("trainer.n_gpus_per_node"))
-        gpus = _whole((per_node or 0) * (number("trainer.nnodes") or 1)) or None
+        per_node = number("trainer.n_gpus_per_node") or real(default("trainer.n_gpus_per_node"))
+        gpus = whole((per_node or 0) * (number("trainer.nnodes") or 1)) or None
     return {
-        "train_batch_size": _whole(batch),
-        "mini_batch_size": _whole(mini),
+        "train_batch_size": whole(batch),
+        "mini_batch_size": whole(mini),
         "U": updates_per_batch(speech, number, batch, mini, epochs),
         "n_gpus": gpus,
     }
@@ -175,11 +165,11 @@ def _dig(tree: Any, *path: str) -> Any:
 def _from_manifest(run: Run) -> dict[str, Any]:
     """Facts that only a run directory's manifest tells; it wins where it speaks."""
     told = {
-        "n_gpus": _whole(_dig(run.manifest, "hardware", "n_gpus")),
-        "gpu_memory_gb": _real(_dig(run.manifest, "hardware", "gpu_memory_gb")),
-        "train_rows": _whole(_dig(run.manifest, "data", "train_rows")),
-        "val_rows": _whole(_dig(run.manifest, "data", "val_rows")),
-        "total_steps": _whole(_dig(run.manifest, "total_steps")),
+        "n_gpus": whole(_dig(run.manifest, "hardware", "n_gpus")),
+        "gpu_memory_gb": real(_dig(run.manifest, "hardware", "gpu_memory_gb")),
+        "train_rows": whole(_dig(run.manifest, "data", "train_rows")),
+        "val_rows": whole(_dig(run.manifest, "data", "val_rows")),
+        "total_steps": whole(_dig(run.manifest, "total_steps")),
     }
     return {name: value for name, value in told.items() if value is not None}
 
@@ -196,7 +186,7 @@ def _proved(run: Run) -> dict[str, Any]:
     if run.has("actor/reward_kl_penalty"):
         proved["use_kl_in_reward"] = True
     if run.has("actor/lr") and run.decimals.get("actor/lr", 12) >= 6:
-        proved["lr"] = _real(run.frame["actor/lr"].max())
+        proved["lr"] = real(run.frame["actor/lr"].max())
     return proved
 
 
@@ -241,4 +231,4 @@ def _reward_scale(run: Run) -> dict[str, Any]:
 
 def _extreme(run: Run, which: str) -> float | None:
     column = next((name for name in (f"critic/score/{which}", "critic/score/mean") if run.has(name)), None)
-    return _real(getattr(run.frame[column], which)()) if column else None
+    return real(getattr(run.frame[column], which)()) if column else None

@@ -1,8 +1,9 @@
 """Write `keys.json`, the table of verl's config keys, from the installed verl.
 
 Run `python -m klinic.diagnostics.verlconfig.generate`; needs the `[train]` extra. `keys.json` holds
-version: of verl. keys: dotted key -> [default, types, choices or null, engines or null], defaults with their
-interpolations as written; engines: the `model_engine` choices that have the key, null for all.
+version: of verl. keys: dotted key -> [default, types, choices or null, engines or null, others or null], defaults
+with their interpolations as written; engines: the `model_engine` choices that have the key, null for all; others:
+engine -> default where it differs from the first engine's.
 extra: keys that a section's dataclass takes and the composed config lacks: these need a `+`.
 open: sections whose content is free (keyword arguments handed on): any key below needs a `+` and is fine.
 groups: config groups that may be overridden -> their options.
@@ -134,8 +135,10 @@ def table() -> dict[str, Any]:
             if key.endswith("_target_"):
                 continue
             words = type_words(known[key]) if key in known else value_words(value)
-            entry = keys.setdefault(key, [value, words, allowed.get(key), []])
+            entry = keys.setdefault(key, [value, words, allowed.get(key), [], {}])
             entry[3].append(engine)
+            if value != entry[0]:
+                entry[4][engine] = value
             if value == {} or is_free(known.get(key)):
                 free.add(key)
         for path, hint in lacking.items():
@@ -144,6 +147,7 @@ def table() -> dict[str, Any]:
                 free |= {key} if is_free(lower) else set()
     for entry in keys.values():
         entry[3] = None if len(entry[3]) == len(ENGINES) else entry[3]
+        entry[4] = entry[4] or None
     return {
         "version": importlib.metadata.version("verl"),
         "keys": dict(sorted(keys.items())),

@@ -40,7 +40,13 @@ def nearest(key: str, limit: int = 3) -> list[str]:
         return [old.new]
     scored = sorted(((-_likeness(name, other), other) for other in _candidates(name)), key=lambda pair: pair)
     best = [(-score, other) for score, other in scored if -score >= WORTH_SAYING]
-    return _without_ties_behind(best)[:limit]
+    return list(dict.fromkeys(_current(other) for other in _without_ties_behind(best)))[:limit]
+
+
+def _current(key: str) -> str:
+    """The key itself, or its successor where verl reads it no more."""
+    old = renamed(key)
+    return old.new if old is not None and old.new and old.effect != "deprecated" else key
 
 
 def _without_ties_behind(best: list[tuple[float, str]]) -> list[str]:

@@ -19,7 +19,7 @@ class Settings(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         found = self._values.get(key, _MISSING)
-        value = raw_default(key) if found is _MISSING else found
+        value = raw_default(key, _engine(self._values)) if found is _MISSING else found
         return resolve(value, key, _Raw(self._values))
 
     def __iter__(self) -> Any:
@@ -73,6 +73,10 @@ class Settings(Mapping[str, Any]):
 _MISSING = object()
 
 
+def _engine(values: Mapping[str, Any]) -> str:
+    return str(values.get("model_engine", "dp"))
+
+
 class _Raw(Mapping[str, Any]):
     """Values as written, defaults below them, for following interpolations."""
 
@@ -82,7 +86,7 @@ class _Raw(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         if key in self._values:
             return self._values[key]
-        value = raw_default(key)
+        value = raw_default(key, _engine(self._values))
         if value is None and not has(key):
             raise KeyError(key)
         return value

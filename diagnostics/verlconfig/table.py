@@ -99,7 +99,7 @@ def entry(key: str) -> Key | None:
     if row is None:
         types = _raw()["extra"].get(name)
         return None if types is None else Key(name, None, tuple(types), None, None)
-    _, types, allowed, engines = row
+    _, types, allowed, engines, _ = row
     return Key(
         name, default(name), tuple(types), None if allowed is None else tuple(allowed), engines and tuple(engines)
     )
@@ -111,9 +111,12 @@ def default(key: str) -> Any:
     return resolve(_defaults().get(name), name, _defaults())
 
 
-def raw_default(key: str) -> Any:
+def raw_default(key: str, engine: str = "dp") -> Any:
     """verl's default of a key as written, e.g. `${oc.select:actor_rollout_ref.actor.use_dynamic_bsz,false}`."""
-    return _defaults().get(plain(key))
+    row = _raw()["keys"].get(plain(key))
+    if row is None:
+        return None
+    return row[4][engine] if row[4] and engine in row[4] else row[0]
 
 
 @cache

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 Number = Callable[[str], float | None]
-
-# Up to verl 0.1 a mini batch was counted in responses; from 0.2 on it is multiplied by rollout.n internally.
-MINI_IN_PROMPTS_SINCE = (0, 2)
-
-
-def parsed(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version, e.g. "0.2.0.post2" -> (0, 2, 0); () where it has none."""
-    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", version.lstrip("v"))[0])))
 
 
 def prompts_per_batch(speech: str, number: Number, configured: float | None, n: float | None) -> float | None:
@@ -28,14 +19,12 @@ def prompts_per_batch(speech: str, number: Number, configured: float | None, n: 
     return _ratio(responses, n)
 
 
-def mini_batch_prompts(
-    speech: str, number: Number, version: str, configured: float | None, n: float | None
-) -> float | None:
-    """Prompts of one optimiser update."""
+def mini_batch_prompts(speech: str, number: Number, configured: float | None, n: float | None) -> float | None:
+    """Prompts of one optimiser update. Every verl release with rollout.n multiplies the mini batch by it."""
     if speech == "openrlhf":
         return _ratio(number("train_batch_size"), n)
     if speech in ("", "verl"):
-        return _ratio(configured, n) if (0,) <= parsed(version) < MINI_IN_PROMPTS_SINCE else configured
+        return configured
     responses = _product(
         number("per_device_train_batch_size"), number("world_size"), number("gradient_accumulation_steps") or 1
     )
