@@ -9,6 +9,7 @@ from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers._values import decimals, leading_number, number
 
 MAX_PARTS = 4000
+MAX_KEY = 300
 _STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
 # What the next physical line of a wrapped metric line may look like.
 _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
@@ -45,9 +46,10 @@ def _split(item: str) -> tuple[str, float | None]:
     value = number(raw) if colon else None
     if value is not None or not colon:
         return (key or item).strip(), value
-    for match in re.finditer(":", item):
-        value = number(item[match.end() :])
-        value = leading_number(item[match.end() :].lstrip()) if value is None else value
+    for match in re.finditer(":", item[:MAX_KEY]):
+        rest = item[match.end() : match.end() + MAX_KEY].strip()
+        value = number(rest)
+        value = leading_number(rest) if value is None else value
         if value is not None:
             return item[: match.start()].strip(), value
     return key.strip(), None
@@ -159,7 +161,7 @@ class MetricLine:
             key, value = _split(item) if item else ("", None)
             if value is None:
                 result.cut = item
-            elif key and len(key) <= 300:
+            elif key and len(key) <= MAX_KEY:
                 result.items.append((key, value, item.rpartition(":")[2]))
                 result.cut = ""
         return result

@@ -26,7 +26,7 @@ _RAY = re.compile(
     r"\((?:raylet|autoscaler|gcs_server)(?:[ ,][^()]*)?\) ?"
 )
 _RANK = re.compile(r"\[(?:rank|default)\d+\]: ?")
-_REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\].*$")
+_REPEATED = re.compile(r"\[repeated \d+x across cluster\]")
 _BAR = re.compile(
     r"(?:(?P<what>[^|\r]{0,80}?):)?\s*(?P<percent>\d{1,3})%\|[^|]*(?:\|\s*(?P<done>\d[\d.]*[kMG]?)/(?P<total>\d[\d.]*[kMG]?)"
     r"\s*(?:\[(?P<postfix>[^\]]*)\]?)?)?"
@@ -85,22 +85,24 @@ def take_prefix(text: str) -> tuple[str, str]:
 def clean(text: str) -> tuple[str, str]:
     """(plain text, source) of a raw line; leading blanks after the prefix are kept."""
     text, source = take_prefix(strip_codes(text))
-    if "[repeated " in text:
-        text = _REPEATED.sub("", text)
+    place = text.rfind("[repeated ")
+    if place >= 0 and _REPEATED.match(text, place):
+        text = text[:place]
     return text.rstrip(), source
 
 
 def find_bar(text: str) -> Bar | None:
     """The first progress bar in a frame, or None."""
-    if "%|" not in text:
+    place = text.find("%|")
+    if place < 0:
         return None
-    match = _BAR.search(text)
+    before = max(0, place - 100)
+    match = _BAR.search(text, before, place + 2000)
     if not match:
         return None
     rest = f"{text[: match.start()].strip()} {text[match.end() :]}".strip()
-    return Bar(
-        (match["what"] or "").strip(), _count(match["done"]), _count(match["total"]), match["postfix"] or "", rest
-    )
+    what = (match["what"] or "").strip()
+    return Bar(what, _count(match["done"]), _count(match["total"]), match["postfix"] or "", rest)
 
 
 def _count(digits: str | None) -> int | None:

@@ -41,10 +41,10 @@ class PrettyDictSession(RowSession):
         text = frame.text.strip()
         if self._values is not None:
             return self._goes_on(text, frame)
-        inline = _INLINE.search(text)
+        inline = _INLINE.search(text) if "{" in text else None
         if inline:
             return self._row(pairs(text), int(inline[1]), frame.line)
-        opening = _OPEN.fullmatch(text)
+        opening = _OPEN.fullmatch(text[-300:]) if text[-1:] == "{" else None
         if opening:
             self._values, self._line, self._lines = {}, frame.line, 0
             self._step = int(opening["step"]) if opening["step"] else None

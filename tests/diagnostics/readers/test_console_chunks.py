@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -89,3 +90,16 @@ def test_excerpts_in_pieces(log_path, log, size):
     for reader in READERS:
         pieces = [data[start : start + size] for start in range(0, len(data), size)]
         assert events_of(reader, pieces) == events_of(reader, [data]), reader.name
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+@pytest.mark.parametrize(
+    "data",
+    [b"step:1 - a/b:1 - " + b":" * 200_000, b" " * 200_000 + b"%|", b"(a pid=1) " * 20_000, b"{'loss': " * 20_000],
+    ids=["colons", "blanks", "prefixes", "braces"],
+)
+def test_one_odd_line_costs_no_more_than_its_length(reader, data):
+    before = time.process_time()
+    reader.sniff(Head(data))
+    events_of(reader, [data])
+    assert time.process_time() - before < 2
