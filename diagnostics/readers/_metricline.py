@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import decimals, leading_number, number
+from klinic.diagnostics.readers._values import decimals, leading_number, leading_text, number
 
 MAX_PARTS = 4000
 MAX_KEY = 300
@@ -162,6 +162,6 @@ class MetricLine:
             if value is None:
                 result.cut = item
             elif key and len(key) <= MAX_KEY:
-                result.items.append((key, value, item.rpartition(":")[2]))
+                result.items.append((key, value, leading_text(item[len(key) :].lstrip(" :"))))
                 result.cut = ""
         return result

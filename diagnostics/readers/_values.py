@@ -44,6 +44,12 @@ def leading_number(raw: str) -> float | None:
     return number(match.group())
 
 
+def leading_text(raw: str) -> str:
+    """The number at the start of `raw` as it was spelled, or all of it where there is none."""
+    match = _WRAPPED.match(raw) or _NUMBER.match(raw)
+    return match.group() if match else raw
+
+
 def decimals(raw: str) -> int | None:
     """Digits after the point of a plainly printed number (`0.000` -> 3); None for any other spelling."""
     match = _PLAIN.fullmatch(raw.strip())

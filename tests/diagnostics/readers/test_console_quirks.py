@@ -234,3 +234,8 @@ def test_a_line_written_twice_counts_once(rows):
 )
 def test_terminal_codes(text_events, raw, plain):
     assert [event.text for event in text_events(READER, raw + "\n") if isinstance(event, Line)] == [plain]
+
+
+def test_decimals_are_told_although_a_bar_is_glued_on(rows):
+    (row,) = rows("step:1 - actor/lr:0.000 - actor/x:0.125Training Progress:   1%|▏| 1/3 [00:01<\n")
+    assert row.decimals == {"actor/lr": 3, "actor/x": 3}
