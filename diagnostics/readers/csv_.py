@@ -31,6 +31,15 @@ def cell(text: str, delimiter: str = ",") -> float | None:
     return float(text.replace("_", "x")) if word is None else word
 
 
+def cells_of(text: str, delimiter: str) -> list[str]:
+    """The cells of a row; what the csv module refuses (a bare carriage return, a giant cell) is cut plainly."""
+    text = text.replace("\0", "").rstrip("\r\n")
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return text.split(delimiter)
+
+
 class Table:
     """One CSV being read. A quoted cell may hold line ends; such a line waits for its end."""
 
@@ -71,7 +80,7 @@ class Table:
             self._pending = text + "\n"
             return
         self._pending = ""
-        cells = next(csv.reader(io.StringIO(text.replace("\0", "")), delimiter=self._delimiter), [])
+        cells = cells_of(text, self._delimiter)
         if self._header is None:
             yield from self._start(cells)
         elif any(cells):
@@ -135,7 +144,7 @@ class CsvReader:
         delimiter = _delimiter(lines)
         if not delimiter:
             return 0.0
-        header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines if line.strip()]
+        header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()]
         if not _is_header(header):
             return 0.0
         good = sum(_is_row(row, len(header), delimiter) for row in rows)
