@@ -133,7 +133,7 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """`; did you mean A or B?` for a misspelt word, or nothing."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word, known, 3, 0.6)
+    close = get_close_matches(word, dict.fromkeys(known), 3, 0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -1,0 +1,204 @@
+"""Explain a metric or a rule: what it says, when it is wrong, what to do."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from klinic.diagnostics.engine.card import Card
+    from klinic.diagnostics.knowledge import MetricInfo
+    from klinic.diagnostics.report.layout import Page
+
+BETTER = {
+    "higher_is_better": "higher is better",
+    "lower_is_better": "lower is better",
+    "neither": "neither way is better",
+}
+
+
+def _complete(_context: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    words = [*_rules(), *_metrics()]
+    return [CompletionItem(word) for word in words if word.lower().startswith(begun.lower())]
+
+
+@click.command()
+@click.argument("word", metavar="METRIC|RULE", shell_complete=_complete)
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", help="Language of a rule's texts [en].")
+def explain(word: str, lang: str) -> None:
+    """Explain a metric or a rule.
+
+    METRIC is verl's name (actor/ppo_kl), its last part (ppo_kl) or another framework's name for it; RULE is an id
+    (POL01) or a name (update-too-large).
+    """
+    from klinic.diagnostics.report.layout import Page
+
+    page = Page(color=sys.stdout.isatty(), width=min(100, shutil.get_terminal_size().columns))
+    rules = _rules()
+    card = rules.get(_slug(word))
+    if card is not None:
+        _rule(page, card, lang)
+    else:
+        infos = _find_metric(word) or _fail(word, [*(card.name for card in rules.values()), *_metrics()])
+        for info in infos:
+            _metric(page, info, list({card.id: card for card in rules.values()}.values()))
+    click.echo(page.render(), nl=False)
+
+
+def _slug(word: str) -> str:
+    return word.strip().lower().replace("_", "-").replace(" ", "-")
+
+
+def _rules() -> Mapping[str, Card]:
+    from klinic.diagnostics.engine.library import all_cards
+
+    try:
+        cards = all_cards()
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    return {word: card for card in cards for word in (card.id.lower(), card.name)}
+
+
+def _metrics() -> list[str]:
+    """Every metric's plain name that the knowledge has."""
+    from klinic.diagnostics.knowledge import known_patterns
+
+    return [name for pattern in known_patterns() for name in _spread(pattern)]
+
+
+def _spread(pattern: str) -> Iterator[str]:
+    """`a/{b,c}` as a/b and a/c; a pattern with a free part gives nothing."""
+    if "<" in pattern or "*" in pattern:
+        return
+    before, brace, rest = pattern.partition("{")
+    if not brace:
+        yield pattern
+        return
+    options, _, after = rest.partition("}")
+    for option in options.split(","):
+        yield from _spread(before + option + after)
+
+
+def _find_metric(word: str) -> list[MetricInfo]:
+    """The metric of this name; else those that another framework calls so, or whose last part it is."""
+    from klinic.diagnostics.knowledge import canonical, metric
+
+    frameworks = ("verl", "trl", "openrlhf", "nemo_rl", "areal", "slime", "ms-swift", "unsloth", "torchforge")
+    names = [word, *(canonical(word, framework) for framework in frameworks)]
+    tails = [name for name in _metrics() if name.endswith(f"/{word}")]
+    for some in (names, tails):
+        found = dict.fromkeys(info for name in some if (info := metric(name)) is not None)
+        if found:
+            return list(found)
+    return []
+
+
+def _fail(word: str, known: Sequence[str]) -> list[MetricInfo]:
+    from klinic.diagnostics.cli.group import nearest
+
+    tails = {name.rsplit("/", 1)[-1]: name for name in known}
+    hint = nearest(word, known) or nearest(word, list(tails))
+    raise click.ClickException(f"no metric or rule {word!r}{hint}")
+
+
+def _rule(page: Page, card: Card, lang: str) -> None:
+    page.line(page.style(f"{card.name} ({card.id})", "heading"))
+    page.text(f"{card.family or 'own'} {card.kind} rule, {card.status}, {card.confidence} confidence")
+    page.line()
+    page.text(_sentence(card.text("summary", lang) or card.text("message", lang)))
+    page.text(card.text("why", lang))
+    _evidence(page, card)
+    for title, key in (("Cause", "cause"), ("Fix", "fix"), ("Wrong when", "wrong_when")):
+        if card.text(key, lang):
+            page.line()
+            page.text(f"{title}: {card.text(key, lang)}")
+    _related(page, card)
+    _remedies(page, card.remedies)
+    _references(page, card.data.get("references") or ())
+
+
+def _sentence(text: str) -> str:
+    from klinic.diagnostics.report.phrases import sentence
+
+    return sentence(text)
+
+
+def _evidence(page: Page, card: Card) -> None:
+    """What makes the card fire: levels, local names, thresholds with their sources; or patterns of an incident."""
+    from klinic.diagnostics.report.phrases import shortened
+
+    if card.levels or card.matches:
+        page.heading("Fires")
+    for level in card.levels:
+        patience = "" if level.of == 1 else f", at {level.k} of {level.of} {level.unit}"
+        page.labelled(str(level.severity), str(level.severity), f"{level.when}{patience}")
+    for name, text in card.let.items():
+        page.text(f"where {name} = {text}", 9, 13)
+    for name, threshold in card.thresholds.items():
+        source = f" ({threshold.source})" if threshold.source else ""
+        page.text(f"and {name} = {threshold.value:g} {threshold.unit}{source}", 9, 13)
+    for match in card.matches:
+        page.labelled(str(match.severity), str(match.severity), shortened(match.pattern, 160))
+    if card.applies:
+        page.text(f"judged only where {card.applies}", 2, 4)
+    if card.needs:
+        page.text(f"needs {', '.join(card.needs)}", 2, 4)
+
+
+def _related(page: Page, card: Card) -> None:
+    if card.explains:
+        page.line()
+        page.text(f"Explains: {', '.join(card.explains)}")
+    if card.data.get("look_alikes"):
+        page.heading("Looks like")
+    for other in card.data.get("look_alikes") or ():
+        page.text(f"{other['name']}: {other['because']}", 2, 4)
+
+
+def _remedies(page: Page, remedies: Sequence[Mapping[str, Any]]) -> None:
+    if remedies:
+        page.heading("To try, in this order")
+    for remedy in remedies:
+        condition = f", if {remedy['if']}" if "if" in remedy else ""
+        page.text(f"{remedy['key']} = {remedy.get('to')}{condition}", 2, 4)
+        told = (f"{label}: {remedy[key]}" for label, key in _TOLD if remedy.get(key))
+        page.text("; ".join(told), 6)
+
+
+_TOLD = (("because", "because"), ("expect", "effect"), ("price", "side_effect"))
+
+
+def _references(page: Page, references: Sequence[Mapping[str, Any]]) -> None:
+    if references:
+        page.heading("References")
+    for reference in references:
+        page.line(f"  {reference['title']}: {reference['url']}")
+
+
+def _metric(page: Page, info: MetricInfo, cards: Sequence[Card]) -> None:
+    from klinic.diagnostics.report.words import bounds
+
+    page.line(page.style(info.name, "heading"))
+    page.text(info.meaning)
+    page.line()
+    page.text(f"Unit: {info.unit}; {BETTER[info.direction]}. Logged: {info.when}.")
+    healthy = bounds(info.low, info.high)
+    page.text(f"Healthy runs show {healthy}." if healthy else f"No range: {info.no_range}.")
+    readers = [card for card in cards if any(info.name in part for part in _expressions(card))]
+    if readers:
+        page.heading("Rules that read it")
+    for card in readers:
+        page.text(f"{card.name} ({card.id}): {card.text('summary')}", 2, 4)
+    page.line()
+
+
+def _expressions(card: Card) -> list[str]:
+    return [*card.needs, card.applies, *card.let.values(), *(level.when for level in card.levels)]

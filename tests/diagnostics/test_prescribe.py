@@ -1,0 +1,127 @@
+"""Prescriptions: values from the run's own config, one a key, checked, in the order to try."""
+
+import pytest
+
+from klinic.diagnostics.engine.card import card_from
+from klinic.diagnostics.engine.model import Finding, Severity
+from klinic.diagnostics.engine.prescribe import hydra, prescribe
+from klinic.diagnostics.run import Config, Run, Source
+
+LR, EPOCHS, MINI = (f"actor_rollout_ref.actor.{name}" for name in ("optim.lr", "ppo_epochs", "ppo_mini_batch_size"))
+
+
+def card(number, *tries):
+    return card_from({"id": f"TST{number}", "name": f"rule-{number}", "kind": "metric", "try": list(tries)})
+
+
+def finding(number, severity=Severity.WARN, first_step=10, root=None):
+    return Finding(
+        f"TST{number}", f"rule-{number}", severity, severity, "high", first_step, 20, 1, False, "", "", root_cause=root
+    )
+
+
+def prescribed(findings, *cards, run=None, holds=lambda card, text: True):
+    return prescribe(findings, {card.id: card for card in cards}, run or Run(config=Config({LR: 1e-5})), holds)
+
+
+def test_the_value_comes_from_the_runs_config():
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*0.3", "because": "too fast"}))
+    assert (change.old, change.new, change.override) == (1e-5, 3e-6, f"{LR}=3e-06")
+    assert (change.id, change.name, change.because) == ("TST1", "rule-1", "too fast")
+    assert change.checked == "accepted by verl 0.9.1"
+
+
+def test_where_the_log_does_not_say_verls_default_is_the_old_value():
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*3"}), run=Run())
+    assert (change.old, change.new) == (1e-6, 3e-6)
+
+
+def test_another_frameworks_run_gets_no_verl_keys():
+    tries = card(1, {"key": LR, "to": "old*0.3"}, {"key": "beta", "to": "0.1", "framework": "trl"})
+    (change,) = prescribed([finding(1)], tries, run=Run(source=Source(framework="trl"), config=Config({"beta": 0.01})))
+    assert (change.key, change.old, change.new) == ("beta", 0.01, 0.1)
+    assert "verl" not in change.checked
+
+
+def test_a_change_that_changes_nothing_is_left_out():
+    config = Config({LR: 1e-5, EPOCHS: 1})
+    found = prescribed(
+        [finding(1)], card(1, {"key": EPOCHS, "to": 1}, {"key": LR, "to": "old/2"}), run=Run(config=config)
+    )
+    assert [change.key for change in found] == [LR]
+
+
+def test_a_remedy_whose_condition_does_not_hold_is_left_out():
+    tries = card(1, {"key": LR, "to": "old/2", "if": "U >= 2"}, {"key": EPOCHS, "to": 2, "if": "progress() < 1"})
+    found = prescribed([finding(1)], tries, holds=lambda card, text: text == "progress() < 1")
+    assert [change.key for change in found] == [EPOCHS]
+
+
+def test_what_verl_would_refuse_is_left_out():
+    config = Config({"data.train_batch_size": 64, MINI: 64})
+    tries = card(
+        1,
+        {"key": MINI, "to": "old*4"},
+        {"key": "actor_rollout_ref.actor.no_such_key", "to": 1},
+        {"key": LR, "to": 2e-6},
+    )
+    assert [change.key for change in prescribed([finding(1)], tries, run=Run(config=config))] == [LR]
+
+
+def test_a_key_that_verls_config_lacks_gets_a_plus():
+    key = "actor_rollout_ref.model.override_config.attn_implementation"
+    (change,) = prescribed([finding(1)], card(1, {"key": key, "to": "'eager'"}))
+    assert change.override == f"+{key}=eager"
+
+
+def test_drop_removes_a_key_that_is_there():
+    tries = card(1, {"key": "trainer.total_training_steps", "to": "drop"})
+    assert prescribed([finding(1)], tries, run=Run()) == ()
+    (change,) = prescribed([finding(1)], tries, run=Run(config=Config({"trainer.total_training_steps": 10})))
+    assert (change.override, change.new) == ("~trainer.total_training_steps", None)
+
+
+def test_append_adds_to_a_list():
+    tries = card(1, {"key": "trainer.logger", "to": "append('file')"})
+    (change,) = prescribed([finding(1)], tries, run=Run(config=Config({"trainer.logger": ["console"]})))
+    assert change.override == "trainer.logger=[console,file]"
+    assert prescribed([finding(1)], tries, run=Run(config=Config({"trainer.logger": ["file"]}))) == ()
+
+
+def test_first_remedies_come_first_and_the_others_later():
+    cards = card(1, {"key": LR, "to": "old/2"}, {"key": EPOCHS, "to": 2}), card(2, {"key": "algorithm.lam", "to": 0.95})
+    found = prescribed([finding(1), finding(2, Severity.ERROR)], *cards)
+    assert [(change.key, change.rank) for change in found] == [("algorithm.lam", 1), (LR, 1), (EPOCHS, 2)]
+
+
+def test_where_findings_disagree_the_heavier_one_wins_and_says_so():
+    cards = (
+        card(1, {"key": LR, "to": "old*2", "because": "slow"}),
+        card(2, {"key": LR, "to": "old*0.1", "because": "wild"}),
+    )
+    (change,) = prescribed([finding(1), finding(2, Severity.ERROR)], *cards)
+    assert (change.id, change.new) == ("TST2", 1e-6)
+    assert change.because == "wild; rule-1 would set 2e-05, which gives way to the heavier finding"
+
+
+def test_a_consequence_is_treated_only_where_its_root_has_no_remedy():
+    found = [finding(1, Severity.ERROR), finding(2, Severity.ERROR, 15, root="TST1")]
+    second = card(2, {"key": EPOCHS, "to": 2})
+    assert [change.id for change in prescribed(found, card(1, {"key": LR, "to": "old/2"}), second)] == ["TST1"]
+    assert [change.id for change in prescribed(found, card(1), second)] == ["TST2"]
+
+
+@pytest.mark.parametrize("severity", [Severity.INFO, Severity.NONE])
+def test_information_is_not_treated(severity):
+    assert prescribed([finding(1, severity)], card(1, {"key": LR, "to": "old/2"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "null"), (True, "true"), (3e-7, "3e-07"), (8, "8"), ("token", "token"), ("seq-mean/x.y", "seq-mean/x.y"),
+        ("two words", "'two words'"), ("it's", "'it\\'s'"), (["a", 1], "[a,1]"), ("a=b", "'a=b'"),
+    ],
+)  # fmt: skip
+def test_values_are_written_as_hydra_reads_them(value, expected):
+    assert hydra(value) == expected
