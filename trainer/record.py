@@ -53,10 +53,16 @@ def record(recipe: Recipe, seed: int, steps: int, target: Path, work: Path) -> i
     work.mkdir(parents=True)
     keep(plan)
     code = launch(plan, Options(diagnose=False))
-    if code not in INTERRUPTED:
+    if code not in INTERRUPTED and has_steps(work):
         keep_recording(work, target, recipe, words)
         shutil.rmtree(work)
     return code
+
+
+def has_steps(run: Path) -> bool:
+    """Whether a step of training was written: a launch that failed before its first one is no recording."""
+    metrics = run / "metrics.jsonl"
+    return metrics.exists() and b"timing_s/step" in metrics.read_bytes()
 
 
 @click.command()

@@ -72,6 +72,13 @@ def test_gsm8k_rows_have_the_instruction_and_the_bare_answer(tmp_path):
     assert made["extra_info"]["answer"].endswith("#### 1,024")
 
 
+def test_gsm8k_in_verls_schema_already_is_converted_to_the_same(tmp_path):
+    made = row(extra_info={"split": "train", "index": 0, "question": QUESTION, "answer": "#### 3"})
+    (again,) = rows(parquet(tmp_path, [made]), "train")
+    assert again["prompt"][0]["content"] == f"{QUESTION} {INSTRUCTION}"
+    assert again["reward_model"]["ground_truth"] == "3"
+
+
 def test_gsm8k_names_the_row_that_is_not_its(tmp_path):
     file = tmp_path / "train.jsonl"
     good = {"question": QUESTION, "answer": "#### 3"}

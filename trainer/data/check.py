@@ -127,15 +127,16 @@ def _duplicates(rows: list[dict[str, Any]]) -> Iterator[Problem]:
 
 
 def _too_long(rows: list[dict[str, Any]], limits: Limits) -> Iterator[Problem]:
+    sizes: dict[int, int] = {}
     for index, row in enumerate(rows):
         try:
-            size = limits.encode(row["prompt"])
+            sizes[index] = limits.encode(row["prompt"])
         except Exception as error:  # a chat template may refuse anything
             yield Problem("template", "prompt", f"the chat template refuses it: {error}", "fix the messages", index)
-            continue
-        if size > limits.prompt:
-            fix = f"raise data.max_prompt_length to {size} or set data.filter_overlong_prompts=true"
-            yield Problem("too-long", "prompt", f"has {size} tokens, over {limits.prompt}", fix, index)
+    over = {index: size for index, size in sizes.items() if size > limits.prompt}
+    for index, size in over.items():
+        fix = f"raise data.max_prompt_length to {max(over.values())} or set data.filter_overlong_prompts=true"
+        yield Problem("too-long", "prompt", f"has {size} tokens, over {limits.prompt}", fix, index)
 
 
 def _overlap(rows: list[dict[str, Any]], other: Path) -> Iterator[Problem]:

@@ -54,6 +54,14 @@ def _read(file: Path) -> pl.DataFrame:
             frame = pl.read_ndjson(file) if file.suffix == ".jsonl" else pl.read_json(file)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{file}: cannot be read: {' '.join(str(error).split())[:200]}") from None
+    frame = _unpacked(frame)
     if missing := {"question", "answer"} - set(frame.columns):
         raise DataError(f"{file}: lacks the column {sorted(missing)[0]}; GSM8K has question and answer")
     return frame
+
+
+def _unpacked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Question and answer out of `extra_info`, where the file is in verl's schema already."""
+    extra = frame.schema.get("extra_info")
+    fields = {field.name for field in extra.fields} if isinstance(extra, pl.Struct) else set()
+    return frame.unnest("extra_info") if {"question", "answer"} <= fields else frame

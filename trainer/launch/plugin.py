@@ -42,7 +42,9 @@ def _key(cpu: bool) -> str:
         verl = version("verl")
     except PackageNotFoundError:
         verl = "none"
-    return hashlib.sha256(repr((sys.prefix, verl, cpu, stamp)).encode()).hexdigest()[:24]
+    # `python -m` looks into the working directory first: an old klinic.egg-info there hides the installed entry points.
+    nearby = [(str(file.absolute()), file.stat().st_mtime_ns) for file in Path().glob("klinic*-info")]
+    return hashlib.sha256(repr((sys.prefix, verl, cpu, stamp, nearby)).encode()).hexdigest()[:24]
 
 
 def _ask(cpu: bool) -> str:

@@ -69,7 +69,7 @@ def engine(module: ModuleType) -> None:
     Without a word about precision verl computes under a bf16 autocast, which a CPU does slowly and which makes
     the entropy jump in steps of 2^-8. The offload policy pins memory, which needs an accelerator.
     """
-    module.CPUOffloadPolicy = lambda pin_memory=True: None
+    setattr(module, "CPUOffloadPolicy", lambda pin_memory=True: None)  # noqa: B010
     around(module.FSDPEngine, "__init__", _in_fp32)
     around(module.FSDPEngineWithLMHead, "forward_step", _in_place)
 
@@ -114,7 +114,7 @@ def agent_loop(module: ModuleType) -> None:
     """Roll out single-turn batches at once; verl's main looks the class up in this module."""
     from klinic.trainer.plugin.cpu.agent_loop import BatchedAgentLoopManager
 
-    module.AgentLoopManagerTQ = BatchedAgentLoopManager
+    setattr(module, "AgentLoopManagerTQ", BatchedAgentLoopManager)  # noqa: B010
 
 
 def log_probs(module: ModuleType) -> None:

@@ -57,17 +57,20 @@ class Sampling:
         return self
 
 
+def _column(wishes: Sequence[Sampling], name: str, kind: torch.dtype) -> Tensor:
+    return torch.tensor([[getattr(each, name)] for each in wishes], dtype=kind)
+
+
 class Batch:
     """The sampling parameters of the rows of a batch as tensors of shape (rows, 1), on the CPU."""
 
     def __init__(self, wishes: Sequence[Sampling], noise: Tensor, stops: Tensor) -> None:
         """noise: uniform numbers (rows, steps); stops: per row the tokens that end it (rows, vocabulary)."""
-        column = lambda name, kind: torch.tensor([[getattr(w, name)] for w in wishes], dtype=kind)  # noqa: E731
-        self.temperature = column("temperature", torch.float32)
-        self.top_p = column("top_p", torch.float32)
-        self.top_k = column("top_k", torch.long)
-        self.penalty = column("repetition_penalty", torch.float32)
-        self.min_tokens = column("min_tokens", torch.long)
+        self.temperature = _column(wishes, "temperature", torch.float32)
+        self.top_p = _column(wishes, "top_p", torch.float32)
+        self.top_k = _column(wishes, "top_k", torch.long)
+        self.penalty = _column(wishes, "repetition_penalty", torch.float32)
+        self.min_tokens = _column(wishes, "min_tokens", torch.long)
         self.noise = noise
         self.stops = stops
 
