@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -57,6 +58,11 @@ class Case:
         """What this case is."""
         return str(self.data.get("name", "(no name)"))
 
+    @cached_property
+    def run(self) -> Run:
+        """The run that the case describes, read once."""
+        return build_run(self)
+
 
 def load_cases(path: Path) -> list[Case]:
     """Cases of a `.cases.yaml` file. Raises CaseError with file:line:column."""
@@ -97,15 +103,20 @@ def _checked(card: Card, case: Case) -> str:
             raise CaseError(f"unknown key {key!r}" + (f"; did you mean {close!r}?" if close else ""))
     expect = case.data["expect"]
     if card.kind == "incident":
-        return _check_incident(expect, _incidents(card, case))
-    run = build_run(case)
-    return _check_metric(expect, judge(run, [card], case_facts(case, run)).cards[0])
+        from klinic.diagnostics.engine.incidents import match_incidents
+
+        return _check_incident(expect, match_incidents([card], case.run))
+    return _check_metric(expect, judge(case.run, [card], case_facts(case, case.run)).cards[0])
 
 
 def build_run(case: Case) -> Run:
-    """The run that a case describes: a recording or a series; the case's config goes over the recording's."""
-    if "file" not in case.data:
+    """The run that a case describes: a recording, a text or a series; the case's config goes over the recording's."""
+    if "series" in case.data:
         return run_from_series(case.data)
+    if "text" in case.data:
+        return _with_config(_run_of_text(str(case.data["text"])), case)
+    if "file" not in case.data:
+        raise CaseError("lacks series, file or text")
     from klinic.diagnostics.readers import open_run
 
     return _with_config(open_run(locate(case)), case)
@@ -146,13 +157,6 @@ def _facts_of(run: Run) -> Any:
     from klinic.diagnostics.verlconfig.facts import facts
 
     return facts(run)
-
-
-def _incidents(card: Card, case: Case) -> Sequence[Incident]:
-    from klinic.diagnostics.engine.incidents import match_incidents
-
-    run = _run_of_text(str(case.data["text"])) if "text" in case.data else build_run(case)
-    return match_incidents([card], _with_config(run, case))
 
 
 def _run_of_text(text: str) -> Run:
