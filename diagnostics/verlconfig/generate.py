@@ -67,10 +67,10 @@ def type_words(hint: Any) -> list[str]:
 
 
 def value_words(value: Any) -> list[str]:
-    """Words for a default without an annotation; a null or an interpolation tells nothing."""
+    """Words for a default without an annotation: a word may be a list of words, a null may be anything."""
     if value is None or (isinstance(value, str) and ("${" in value or value == "???")):
         return ["any"]
-    return type_words(type(value))
+    return ["list", "str"] if isinstance(value, str) else type_words(type(value))
 
 
 def sections(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -57,7 +57,23 @@ PROBES: list[tuple[str, str | None]] = [
     ("actor_rollout_ref.rollout.max_model_len=600", None),
     ("algorithm.adv_estimator=rloo", None),
 ]
-TEXTS = "1e-6 3 true False null abc [a,b] ['console','file'] '1' 0.5 -1 /a/b.parquet 1_000 .5 {a:1}".split()
+TEXTS = [
+    "1e-6",
+    "3",
+    "true",
+    "False",
+    "null",
+    "abc",
+    "[a,b]",
+    "['console','file']",
+    "'1'",
+    "0.5",
+    "-1",
+    "/a/b.parquet",
+    "1_000",
+    ".5",
+    "{a:1}",
+]
 COMPOSED = [
     [],
     [

@@ -1,0 +1,150 @@
+"""Every incident card, judged by its own cases and by logs as a whole."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from klinic.diagnostics.engine.card import Card
+from klinic.diagnostics.engine.cases import load_cases, run_cases
+from klinic.diagnostics.engine.incidents import match_incidents
+from klinic.diagnostics.engine.library import card_paths, load_cards
+from klinic.diagnostics.engine.lint import check_card
+from klinic.diagnostics.engine.model import Incident
+from klinic.diagnostics.engine.wording import WORDS, fields_of
+from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.verlconfig import known, needs_plus
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = list(card_paths(ROOT / "rules" / "incident"))
+LOGS = ROOT / "tests" / "data" / "logs"
+H200 = ROOT / "sample_logs" / "h200"
+
+
+@cache
+def cards() -> tuple[Card, ...]:
+    return load_cards([ROOT / "rules" / "incident"])
+
+
+def named(path: Path) -> list[Incident]:
+    return match_incidents(cards(), open_run(path))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_cases(path: Path) -> None:
+    assert check_card(path) == []
+    results = run_cases(path)
+    assert results, "a card needs cases"
+    assert [str(result) for result in results if not result.passed] == []
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_a_card_fires_on_a_text_that_somebody_saw(card: Card) -> None:
+    assert card.cases_path is not None
+    sources = [case.data["source"] for case in load_cases(card.cases_path) if case.data["expect"] != "quiet"]
+    assert any(source.startswith(("public log", "recording", "probe")) for source in sources)
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_texts_name_groups_keys_and_words_that_exist(card: Card) -> None:
+    groups = {name for match in card.matches for name in re.compile(match.pattern).groupindex}
+    for part in ("message", "cause", "fix"):
+        for field, word in fields_of(card.text(part)):
+            assert field in groups or known(field), (part, field)
+            assert not word or word in WORDS
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_no_pattern_matches_an_empty_text(card: Card) -> None:
+    for match in card.matches:
+        assert re.compile(match.pattern).search("") is None
+
+
+KEY = re.compile(
+    r"(?<![\w./@+])(\+?(?:actor_rollout_ref|critic|data|algorithm|trainer|reward)(?:\.[a-z_0-9]+)+)(?![\w/*({])"
+)
+OLD = {"custom_reward_function.path"}
+NOT_KEYS = {"reward_model.ground_truth"}
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_keys_in_the_advice_exist(card: Card) -> None:
+    for part in ("cause", "fix"):
+        for key in KEY.findall(card.text(part)):
+            if key not in OLD | NOT_KEYS:
+                assert known(key) or needs_plus(key), (part, key)
+
+
+@pytest.mark.parametrize(
+    ("log", "names"),
+    [
+        ("003_verl_maintask_reward_NotImplementedError_traceback.log", ["reward-not-implemented"]),
+        ("006_verl_logicrl_console_tail_crash.log", ["disk-nearly-full"]),
+        ("007_verl_register_center_actor_assertion.log", ["library-mismatch", "register-center-missing"]),
+        ("009_verl_maintask_actor_backward_oom.log", ["cuda-out-of-memory"]),
+        ("027_trl_all_zero_reward_then_cuda_oom.log", ["cuda-out-of-memory"]),
+        ("028_trl_finished_then_json_bool_typeerror.log", ["result-not-serialisable"]),
+        ("030_trl_hf_offline_oserror.log", ["model-hub-unreachable"]),
+        ("059_verl3908_nccl_allgather_10min_long_rollout.log", ["nccl-timeout"]),
+        ("060_openrlhf624_nccl_ansi_esc_byte_lost.log", ["nccl-timeout"]),
+        ("062_verl4262_hydra_could_not_override_rollout_n.log", ["hydra-unknown-key"]),
+        ("064_verl4157_omegaconf_rollout_correction_configkeyerror.log", ["config-key-not-in-struct"]),
+        ("065_verl1929_overrides_list_then_struct_error.log", ["job-failed"]),
+        ("067_lmmr1_43_vllm_wakeup_cumem_oom.log", ["vllm-wake-up-out-of-memory"]),
+        ("071_dapo953_num_gen_batches_valueerror.log", ["no-usable-groups"]),
+        ("075_verl259_vllm_max_num_batched_tokens_valueerror.log", ["vllm-batched-tokens-too-few"]),
+        ("077_openr1_249_num_generations_divisible.log", ["num-generations-not-divisible"]),
+        ("079_verl283_main_task_raw_gsm8k_parquet_override_list.log", ["raw-data-set"]),
+    ],
+)
+def test_a_log_gives_its_incident_and_nothing_else(log: str, names: list[str]) -> None:
+    assert [one.name for one in named(LOGS / log)] == names
+
+
+def test_a_chain_names_its_root() -> None:
+    found = named(ROOT / "tests" / "data" / "incidents" / "trl_nccl_timeout_childfailed.log")
+    assert [one.name for one in found] == ["nccl-timeout"]
+
+
+QUIET = [
+    "001_verl_npfloat64_ansi_tqdm_head15steps.log",
+    "004_verl_taskrunner_custom_rollout_keys_2steps_then_stop.log",
+    "010_trl_unsloth_grpo_gradnorm_nan_multiline.log",
+    "011_verl_charcount_initial_val_pprint_and_step1.log",
+    "013_verl_npfloat64_54steps_with_config_dump.log",
+    "025_trl_reward_to_zero_len512_fraczero1_40rows.log",
+    "035_siirl_rollout_probs_diff_plus_pretty_table.txt",
+    "038_trl_finqa_tqdm_giant_line_2400steps_thinned.log",
+    "040_CONCAT_two_real_verl_runs_step_restarts_at_1.log",
+    "047_verl_ppo_npfloat64_slurm_aborted_len_min0_step4.log",
+    "068_openrlhf350_tqdm_only_no_metrics.log",
+]
+
+
+@pytest.mark.parametrize("log", QUIET)
+def test_logs_without_a_crash_are_quiet(log: str) -> None:
+    assert named(LOGS / log) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["grpo_lr1e-4_degradation", "grpo_reward_always_zero", "ppo_killed", "ppo_lr_too_high", "ppo_resumed"],
+)
+def test_noisy_warnings_of_whole_consoles_are_no_incidents(name: str) -> None:
+    assert named(H200 / name / "console.log.gz") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "incidents", "word"),
+    [
+        ("err_hydra_typo", ["hydra-unknown-key"], "actor_rollout_ref.actor.optim.lr."),
+        ("err_missing_data", ["data-file-missing"], "examples/data_preprocess"),
+        ("err_temperature_above_2", ["temperature-refused"], "temperature=1.0"),
+        ("grpo_nan_reward", ["update-skipped-not-finite"], "reward function"),
+    ],
+)
+def test_recorded_failures(name: str, incidents: list[str], word: str) -> None:
+    found = named(H200 / name / "console.log.gz")
+    assert [one.name for one in found] == incidents
+    assert word in found[0].fix
