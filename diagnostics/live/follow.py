@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.readers.find import plans
-from klinic.diagnostics.readers.reading import Plan, Reading, as_path, holds_something, os_error
+from klinic.diagnostics.readers.reading import Plan, Reading, as_path, counts, holds_something, os_error
 from klinic.diagnostics.readers.registry import ReadError
 from klinic.diagnostics.run import Run
+
+MAX_OPEN = 100  # of more runs than this, no file is held open between polls
 
 
 class Followers:
@@ -34,14 +36,18 @@ class Followers:
             raise ReadError(os_error(error, self._shown)) from None
 
     def _changed(self) -> Iterator[Run]:
-        for plan in self._plans():
+        found = self._plans()
+        for plan in found:
             reading = self._readings.get(plan.path)
             if reading is None or reading.plan != plan:
                 if reading is not None:
                     reading.close()
                 reading = self._readings[plan.path] = Reading(plan, live=True)
             if reading.advance() and not reading.unreadable():
-                yield from filter(holds_something, reading.runs())
+                runs = filter(holds_something, reading.runs())
+                yield from (run for run in runs if counts(run, single=len(found) == 1))
+            if len(found) > MAX_OPEN:
+                reading.close()
 
     def _plans(self) -> list[Plan]:
         """The plans as the files lie now; a file that is away for a moment (rotation) keeps its plan."""

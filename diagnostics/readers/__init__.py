@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from klinic.diagnostics.readers.find import plans
-from klinic.diagnostics.readers.reading import Plan, read
+from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ReadError, names, readers, session
 from klinic.diagnostics.run import Run
 
 __all__ = ["ReadError", "open_run", "open_runs", "readers", "session"]
-
-# In a searched folder, a file without metrics counts as a run's log only where its name says that it is a log.
-LOG_ENDINGS = (".log", ".out", ".err", ".log.gz", ".log.zst")
 
 
 def open_runs(path: str | Path) -> list[Run]:
@@ -39,7 +36,7 @@ def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
     runs, failed = [], []
     for plan in found:
         try:
-            runs += [run for run in read(plan) if _counts(run, single=len(found) == 1)]
+            runs += [run for run in read(plan) if counts(run, single=len(found) == 1)]
         except ReadError as error:
             failed.append(error)
     if runs:
@@ -47,7 +44,3 @@ def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
     if len(failed) == len(found) == 1:
         raise failed[0]
     raise ReadError(f"{path}: no run in {len(found)} files; tried {names()}; give the log or the folder of a run")
-
-
-def _counts(run: Run, single: bool) -> bool:
-    return single or bool(run.frame.height or run.manifest) or run.source.path.lower().endswith(LOG_ENDINGS)

@@ -81,10 +81,8 @@ class Table:
             return
         self._pending = ""
         cells = cells_of(text, self._delimiter)
-        if self._header is None:
-            yield from self._start(cells)
-        elif any(cells):
-            yield from self._row(cells, last)
+        if any(cells):
+            yield from self._start(cells) if self._header is None else self._row(cells, last)
 
     def _start(self, header: list[str]) -> Iterator[Event]:
         self._header = header
@@ -96,6 +94,8 @@ class Table:
             if index in (self._step, self._time) or _EXTREME.search(name) or not name:
                 continue
             run, _, key = name.rpartition(" - ")
+            if key.startswith("_"):
+                continue  # W&B's own: _step, _timestamp, _runtime
             self._runs.setdefault(run, []).append((index, key))
         plain = [key for columns in self._runs.values() for _, key in columns]
         framework = "verl" if any(map(_VERL.match, plain)) else framework_of(plain)
@@ -138,13 +138,13 @@ class CsvReader:
 
     def sniff(self, head: Head) -> float:
         """How surely the first line is a header and those after it rows of numbers as wide as that."""
-        lines = head.data.decode("utf-8-sig", "replace").splitlines()[:20]
+        lines = _text(head).splitlines()[:20]
         if not head.complete and len(lines) > 1:
             lines = lines[:-1]
         delimiter = _delimiter(lines)
         if not delimiter:
             return 0.0
-        header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()]
+        header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()] or [[]]
         if not _is_header(header):
             return 0.0
         good = sum(_is_row(row, len(header), delimiter) for row in rows)
@@ -152,7 +152,11 @@ class CsvReader:
 
     def open(self, head: Head) -> Table:
         """Start at the header."""
-        return Table(_delimiter(head.data.decode("utf-8-sig", "replace").splitlines()[:1]) or ",")
+        return Table(_delimiter(_text(head).splitlines()[:1]) or ",")
+
+
+def _text(head: Head) -> str:
+    return head.data.decode("utf-8-sig", "replace").lstrip()
 
 
 def _delimiter(lines: list[str]) -> str:

@@ -72,6 +72,9 @@ class PartReading:
 
     def pull(self, limit: int | None = None) -> Iterator[Event]:
         """Events of the bytes that came since the last pull, up to `limit` bytes of the file; raises OSError."""
+        if self._stream is None and self._inode is not None and self._replaced():
+            yield from self._restart()
+            return
         if self._stream is None:
             self._open()
         yield from self._pull_stream(self._stream, limit)
@@ -90,9 +93,11 @@ class PartReading:
             raise
         status = os.fstat(self._stream.fileno())
         self._inode = (status.st_dev, status.st_ino)
+        if self.size:
+            self._stream.seek(self.size)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; a later pull goes on where this reading stopped."""
         if self._stream is not None and self.part.path is not None:
             self._stream.close()
         self._stream = None

@@ -13,6 +13,7 @@ from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
 
 BATCH = 1000
+LOG_ENDINGS = (".log", ".out", ".err", ".log.gz", ".log.zst")
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,11 @@ def read(plan: Plan) -> list[Run]:
 def holds_something(run: Run) -> bool:
     """Whether there is anything to judge: metrics, text or a manifest."""
     return bool(run.frame.height or run.lines or run.manifest)
+
+
+def counts(run: Run, single: bool) -> bool:
+    """Whether a file of a searched folder is a run: text without metrics only where its name says that it is a log."""
+    return single or bool(run.frame.height or run.manifest) or run.source.path.lower().endswith(LOG_ENDINGS)
 
 
 def os_error(error: OSError, path: str) -> str:

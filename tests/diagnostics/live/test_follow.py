@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.live.follow import Follower, Followers
+from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.readers import ReadError, open_run
 
 SOURCES = {
@@ -189,73 +189,6 @@ def test_a_growing_archive(log: Path, follow: Callable[[Path], Follower]) -> Non
     run = follower.poll()
     assert run is not None
     assert 0 < half.frame.height < run.frame.height == 3999
-
-
-def test_a_run_directory_grows_in_all_its_parts(
-    tmp_path: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
-) -> None:
-    folder = tmp_path / "run"
-    follower = follow(folder)
-    assert follower.poll() is None
-    folder.mkdir()
-    manifest = {"schema": "klinic.run/1", "id": "x", "status": "running", "config": {"a": {"b": 1}}}
-    texts = [
-        ("run.json", json.dumps(manifest)),
-        ("events.jsonl", '{"kind": "started", "time": 1.0}\n'),
-        ("console.log", "loading\nconfig\n"),
-        ("metrics.jsonl", '{"step": 1, "time": 2.0, "data": {"critic/score/mean": 0.5}}\n'),
-        ("console.log", "RuntimeError: boom\n"),
-        ("samples.jsonl", '{"step": 1, "prompt": "p", "score": 1.0}\n'),
-        ("events.jsonl", '{"kind": "resumed", "step": 1, "time": 5.0}\n'),
-        ("metrics.jsonl", '{"step": 2, "time": 6.0, "data": {"critic/score/mean": 0.6}}\n'),
-        ("run.json", json.dumps({**manifest, "status": "finished", "config": {"a": {"c": 2}}})),
-    ]
-    for name, text in texts:
-        with (folder / name).open("w" if name == "run.json" else "a") as stream:
-            stream.write(text)
-        run = follower.poll()
-        assert run is not None, name
-        assert differences(open_run(folder), run) == [], name
-    assert run.frame["attempt"].to_list() == [1, 2]
-    assert (dict(run.config.values), run.manifest["status"]) == ({"a.c": 2}, "finished")
-    assert follower.poll() is None
-
-
-def test_an_event_file_that_is_added_goes_on(
-    tmp_path: Path, data: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
-) -> None:
-    source = (data / "readers/scalars.tfevents").read_bytes()
-    follower = follow(tmp_path)
-    first = tmp_path / "events.out.tfevents.1.a"
-    first.write_bytes(source[:200])
-    assert follower.poll() is not None
-    (tmp_path / "events.out.tfevents.2.a").write_bytes(source)
-    run = follower.poll()
-    assert run is not None
-    assert differences(open_run(tmp_path), run) == []
-    first.write_bytes(source)  # the first file was still growing
-    run = follower.poll()
-    assert run is not None
-    assert differences(open_run(tmp_path), run) == []
-    assert run.frame["step"].to_list() == [1, 2, 300, 1, 2, 300]
-
-
-def test_a_folder_of_several_runs_is_followed_by_all(tmp_path: Path) -> None:
-    followers = Followers(tmp_path)
-    assert followers.poll() == []
-    (tmp_path / "a.jsonl").write_bytes(line(1))
-    assert [run.source.path for run in followers.poll()] == [str(tmp_path / "a.jsonl")]
-    (tmp_path / "b.jsonl").write_bytes(line(1))
-    assert [run.source.path for run in followers.poll()] == [str(tmp_path / "b.jsonl")]
-    assert followers.poll() == []
-    followers.close()
-
-
-def test_one_follower_wants_one_run(tmp_path: Path, follow: Callable[[Path], Follower]) -> None:
-    for name in "ab":
-        (tmp_path / name).write_bytes(line(1))
-    with pytest.raises(ReadError, match="holds 2 runs"):
-        follow(tmp_path).poll()
 
 
 def test_stdin_is_refused_in_a_line() -> None:

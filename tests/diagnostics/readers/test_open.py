@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,83 +17,9 @@ from hypothesis import strategies as st
 from klinic.diagnostics.cli.readers import readers as command
 from klinic.diagnostics.readers import ReadError, open_run, open_runs, readers, registry, session
 from klinic.diagnostics.readers.base import Head
-from klinic.diagnostics.run import Row, Run
+from klinic.diagnostics.run import Row
 
 JSONL = b"".join(b'{"step":%d,"data":{"critic/score/mean":0.%d}}\n' % (step, step) for step in range(1, 6))
-WRITTEN = {
-    "console": "written/console.log",
-    "jsonl": "written/metrics.jsonl",
-    "tensorboard": "written/tb",
-    "wandb": "written/wandb",
-    "csv": "written/table.csv",
-}
-# A float32 is what TensorBoard keeps; the others print or pack the whole float64.
-PRECISION = {"console": 0.0, "jsonl": 0.0, "tensorboard": 6e-8, "wandb": 0.0, "csv": 0.0}
-# An underscore in a validation's variable cannot be told from one that was a slash.
-CSV_CANNOT_TELL = {"val-aux/openai/gsm8k/acc_success_only/mean@1"}
-
-
-@pytest.fixture(scope="module")
-def written(data: Path) -> dict[str, Run]:
-    return {name: open_run(data / path) for name, path in WRITTEN.items()}
-
-
-def names_in_csv(name: str) -> str:
-    return name.replace("openai/gsm8k", "openai_gsm8k")
-
-
-@pytest.mark.parametrize("name", sorted(WRITTEN))
-def test_one_table_written_in_five_ways_reads_the_same(written: dict[str, Run], name: str) -> None:
-    one, other = written["jsonl"], written[name]
-    assert other.frame["step"].to_list() == one.frame["step"].to_list() == [0, 1, 2, 3, 4]
-    assert other.source.framework == "verl"
-    compared = 0
-    for metric in one.metrics:
-        there = names_in_csv(metric) if name == "csv" else metric
-        if name == "csv" and metric in CSV_CANNOT_TELL:
-            continue
-        for a, b in zip(one.frame[metric], other.frame[there], strict=True):
-            assert (a is None) == (b is None)
-            assert a is None or abs(a - b) <= PRECISION[name] * abs(a)
-            compared += 1
-    assert compared >= 5 * 99
-    assert len(other.metrics) == len(one.metrics)
-
-
-@pytest.mark.parametrize("name", sorted(WRITTEN))
-def test_what_was_not_finite_is_flagged_in_every_format(written: dict[str, Run], name: str) -> None:
-    one, other = written["jsonl"], written[name]
-    flagged = {metric: [bool(code) for code in one.nonfinite[metric]] for metric in one.nonfinite.columns}
-    assert flagged["actor/grad_norm"] == [False, False, True, False, False]
-    assert {metric: [bool(code) for code in other.nonfinite[metric]] for metric in other.nonfinite.columns} == flagged
-
-
-@pytest.mark.slow
-def test_verls_loggers_write_this_table_so(tmp_path: Path, data: Path, differences: Callable[..., list[str]]) -> None:
-    make = data / "written/make.py"
-    subprocess.run(
-        [sys.executable, str(make), str(data / "written/table.json"), str(tmp_path / "new")], check=True, timeout=280
-    )
-    for path in WRITTEN.values():
-        old, new = open_run(data / path), open_run(tmp_path / "new" / Path(path).relative_to("written"))
-        assert sorted(old.metrics) == sorted(new.metrics)
-        order = ["step", *old.metrics]
-        assert old.frame.select(order).equals(new.frame.select(order), null_equal=True)
-        assert sorted(old.nonfinite.columns) == sorted(new.nonfinite.columns)
-        assert not differences(old, new, ignore=("frame", "nonfinite", "source", "events", "lines", "config"))
-
-
-@pytest.mark.parametrize("name", sorted(WRITTEN))
-@pytest.mark.parametrize("squeeze", [gzip.compress, zstandard.ZstdCompressor().compress])
-def test_compression_is_seen_through(
-    tmp_path: Path, data: Path, written: dict[str, Run], name: str, squeeze: Callable[[bytes], bytes]
-) -> None:
-    source = data / WRITTEN[name]
-    source = source if source.is_file() else next(source.iterdir())
-    (tmp_path / "packed").write_bytes(squeeze(source.read_bytes()))
-    run = open_run(tmp_path / "packed")
-    assert run.frame.equals(written[name].frame, null_equal=True)
-    assert run.notes == written[name].notes
 
 
 def test_members_behind_each_other_are_one_source(tmp_path: Path) -> None:
@@ -184,54 +107,6 @@ class TestErrors:
         assert "no run in 0 files" in self.message(tmp_path)
 
 
-class TestFolders:
-    def test_runs_are_found_below_and_ordered(self, tmp_path: Path) -> None:
-        for name in ("b/deep/run", "a"):
-            (tmp_path / name).mkdir(parents=True)
-            (tmp_path / name / "log.txt").write_bytes(JSONL)
-        (tmp_path / "a/readme.md").write_text("no error\n")
-        (tmp_path / "a/image.bin").write_bytes(bytes(100))
-        found = [run.source.path for run in open_runs(tmp_path)]
-        assert found == [str(tmp_path / "a/log.txt"), str(tmp_path / "b/deep/run/log.txt")]
-
-    def test_a_crash_log_without_metrics_counts_by_its_ending(self, tmp_path: Path) -> None:
-        (tmp_path / "ok.jsonl").write_bytes(JSONL)
-        (tmp_path / "crash.log").write_text("RuntimeError: CUDA error\n")
-        (tmp_path / "code.py").write_text("raise RuntimeError\n")
-        assert [Path(run.source.path).name for run in open_runs(tmp_path)] == ["crash.log", "ok.jsonl"]
-
-    def test_links_that_lead_out_are_not_followed(self, tmp_path: Path) -> None:
-        (tmp_path / "out").mkdir()
-        (tmp_path / "out/log").write_bytes(JSONL)
-        (tmp_path / "in").mkdir()
-        (tmp_path / "in/log").write_bytes(JSONL)
-        (tmp_path / "in/link").symlink_to(tmp_path / "out/log")
-        (tmp_path / "in/folder").symlink_to(tmp_path / "out")
-        (tmp_path / "in/round").symlink_to(tmp_path / "in")
-        assert len(open_runs(tmp_path / "in")) == 1
-
-    def test_only_the_last_checkpoint_counts(self, tmp_path: Path) -> None:
-        for number in (5, 10, 100):
-            folder = tmp_path / f"checkpoint-{number}"
-            folder.mkdir()
-            history = [{"step": step, "reward": 0.5} for step in range(1, number + 1)]
-            (folder / "trainer_state.json").write_text(json.dumps({"global_step": number, "log_history": history}))
-        assert open_run(tmp_path).frame.height == 100
-
-    def test_depth_is_bounded(self, tmp_path: Path) -> None:
-        deep = tmp_path.joinpath(*["d"] * 12)
-        deep.mkdir(parents=True)
-        (deep / "log").write_bytes(JSONL)
-        with pytest.raises(ReadError):
-            open_runs(tmp_path)
-
-    def test_several_runs_want_a_name(self, tmp_path: Path) -> None:
-        for name in "ab":
-            (tmp_path / name).write_bytes(JSONL)
-        with pytest.raises(ReadError, match="holds 2 runs"):
-            open_run(tmp_path)
-
-
 def test_every_reader_has_a_name_of_its_own_and_a_summary() -> None:
     names = [reader.name for reader in readers()]
     assert len(set(names)) == len(names) >= 6
@@ -267,17 +142,6 @@ def test_readers_of_others_come_by_entry_point(monkeypatch: pytest.MonkeyPatch, 
         assert open_run(tmp_path / "x").source.format == "foreign"
     finally:
         registry.readers.cache_clear()
-
-
-def test_opening_imports_no_heavy_library(data: Path) -> None:
-    code = (
-        "import sys; from klinic.diagnostics.readers import open_run;"
-        f"[open_run(p) for p in {[str(data / path) for path in WRITTEN.values()]!r}];"
-        "heavy = 'torch verl ray wandb tensorboard transformers dash plotly'.split();"
-        "print([name for name in heavy if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 SAMPLES = (
