@@ -49,10 +49,16 @@ def test_a_card_fires_on_a_text_that_somebody_saw(card: Card) -> None:
 @pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
 def test_texts_name_groups_keys_and_words_that_exist(card: Card) -> None:
     groups = {name for match in card.matches for name in re.compile(match.pattern).groupindex}
-    for part in ("message", "cause", "fix"):
-        for field, word in fields_of(card.text(part)):
-            assert field in groups or known(field), (part, field)
-            assert not word or word in WORDS
+    texts = [card.text(part, lang) for part in ("message", "cause", "fix") for lang in ("en", "zh")]
+    for field, word in (found for text in texts for found in fields_of(text)):
+        assert field in groups or known(field), field
+        assert not word or word in WORDS
+
+
+@pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
+def test_both_languages_say_the_same_values(card: Card) -> None:
+    assert card.text("message", "zh") != card.text("message")
+    assert fields_of(card.text("message", "zh")) == fields_of(card.text("message"))
 
 
 @pytest.mark.parametrize("card", cards(), ids=lambda card: card.name)
