@@ -12,8 +12,9 @@ from functools import cached_property
 from klinic.diagnostics.engine.card import Card, CardError, Level
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
-from klinic.diagnostics.signals.compile import compile_tree, demand
+from klinic.diagnostics.signals.compile import compile_tree
 from klinic.diagnostics.signals.parse import parse
+from klinic.diagnostics.signals.scope import demand
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,8 @@ class Judge:
     def _judgement(self, state: CardState, run: Run) -> CardJudgement:
         episodes = tuple(state.book.all())
         verdict: State = "fires" if episodes else ("quiet" if state.judged else "not_applicable")
-        severity = pl.Series(np.concatenate([np.empty(0, np.int8), *state.severities]), dtype=pl.Int8)
+        state.severities = [np.concatenate([np.empty(0, np.int8), *state.severities])]
+        severity = pl.Series(state.severities[0], dtype=pl.Int8)
         findings = findings_of(state.compiled, episodes, run, self.facts, self._attempt)
         missing = state.missing() if verdict == "not_applicable" else ""
         return CardJudgement(state.compiled.card, verdict, missing, severity, episodes, findings)

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from klinic.diagnostics.signals import operators
 from klinic.diagnostics.signals.node import Constant, Metric, Node
 from klinic.diagnostics.signals.parse import fail, nearest, parse
 from klinic.diagnostics.signals.registry import Names, Signal, Template, annotation, signals
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Names that an expression may use besides signals.
-
-    thresholds: name -> number. lets: name -> expression text (may use thresholds and earlier lets).
-    it: the metric that `it` stands for inside any_of, all_of and outcome templates.
-    used: collects the names that were looked up.
-    """
-
-    thresholds: Mapping[str, Any] = field(default_factory=dict)
-    lets: Mapping[str, str] = field(default_factory=dict)
-    it: str | None = None
-    used: set[str] = field(default_factory=set)
-
-    def known(self) -> list[str]:
-        """Every name that is defined here."""
-        return [*self.thresholds, *self.lets, *(["it"] if self.it else []), *BARE]
-
-
-# Signals without arguments that are written without parentheses.
-BARE = ("U", "n", "algorithm", "framework")
+from klinic.diagnostics.signals.scope import BARE, Scope, demand, literal, literals
 
 
 def compile_text(text: str, scope: Scope | None = None, kind: str = "") -> Node:
@@ -44,9 +21,7 @@ def compile_text(text: str, scope: Scope | None = None, kind: str = "") -> Node:
     """
     tree = parse(text)
     node = compile_tree(tree, scope or Scope())
-    if kind:
-        demand(tree, node, kind)
-    return node
+    return demand(tree, node, kind) if kind else node
 
 
 def compile_tree(tree: ast.expr, scope: Scope) -> Node:
@@ -54,16 +29,6 @@ def compile_tree(tree: ast.expr, scope: Scope) -> Node:
     handler = _HANDLERS[type(tree)]
     node: Node = handler(tree, scope)
     return node
-
-
-def demand(tree: ast.AST, node: Node, kind: str) -> Node:
-    """The node, if it is of the kind wanted (unknown constants pass)."""
-    if node.kind == kind or (isinstance(node, Constant) and node.value is None):
-        return node
-    if node.kind == "scalar":
-        return operators.settled(node, kind)
-    words = {"truth": "a comparison", "number": "a number or a metric in quotes", "text": "a text"}
-    raise fail(tree, f"`{ast.unparse(tree)}` is not {words.get(kind, kind)}")
 
 
 def _constant(tree: ast.Constant, scope: Scope) -> Node:
@@ -130,7 +95,7 @@ def _compare(tree: ast.Compare, scope: Scope) -> Node:
 
 def _pair(left: ast.expr, op: ast.cmpop, right: ast.expr, scope: Scope) -> Node:
     if isinstance(op, ast.In | ast.NotIn):
-        member = operators.membership(compile_tree(left, scope), _literals(right))
+        member = operators.membership(compile_tree(left, scope), literals(right))
         return operators.negation(member) if isinstance(op, ast.NotIn) else member
     nodes = [compile_tree(left, scope), compile_tree(right, scope)]
     symbol = operators.SYMBOLS[type(op)]
@@ -145,21 +110,6 @@ def _pair(left: ast.expr, op: ast.cmpop, right: ast.expr, scope: Scope) -> Node:
 
 def _as_text(tree: ast.expr, node: Node) -> Node:
     return Constant(tree.value) if isinstance(tree, ast.Constant) else node
-
-
-def _literals(tree: ast.expr) -> list[Any]:
-    if not isinstance(tree, ast.List | ast.Tuple):
-        raise fail(tree, "`in` wants a list such as ['gae', 'grpo']")
-    return [literal(part) for part in tree.elts]
-
-
-def literal(tree: ast.expr) -> Any:
-    """Value of a constant (a minus sign before a number included)."""
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -literal(tree.operand)
-    if not isinstance(tree, ast.Constant):
-        raise fail(tree, f"`{ast.unparse(tree)}` is not a constant")
-    return tree.value
 
 
 def _ifexp(tree: ast.IfExp, scope: Scope) -> Node:

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block, Mask
-from klinic.diagnostics.signals.compile import Scope, compile_text
+from klinic.diagnostics.signals.compile import compile_text
 from klinic.diagnostics.signals.lists import Members
 from klinic.diagnostics.signals.node import SPARSE, Kind, Node, Stream, rank_of
 from klinic.diagnostics.signals.registry import Count, Template, signal
+from klinic.diagnostics.signals.scope import Scope
 
 SCORES = ("critic/score/mean", "critic/rewards/mean")
 CEILING = 0.95  # of a rate: above it there is no room left to rise
@@ -21,7 +22,8 @@ CEILING = 0.95  # of a rate: above it there is no room left to rise
 _RISE = "0.1 * highest(best(it, {k}) - first(it, {f}), abs(best(it, {k})))"
 _FELL = {
     False: f"best(it, 10) - med(it, 5) > highest(3 * noise(it), {_RISE.format(k=10, f=5)})",
-    True: f"best(it, 1) - it > highest(3 * se(it), 3 * noise(it), {_RISE.format(k=1, f=1)})",
+    # The best of n evaluations is lucky: its lead grows with their number.
+    True: f"best(it, 1) - it > highest(3 * sqrt(1 + log(count(it))) * se(it), 3 * noise(it), {_RISE.format(k=1, f=1)})",
 }
 # Standard deviation of a least squares trend over w values with noise s: s * sqrt(12 / w).
 _BOUND = {

@@ -57,7 +57,7 @@ class Signal:
 
 
 _SIGNALS: dict[str, Signal] = {}
-_SKIP = {"parse", "compile", "registry", "node", "block", "evaluate", "windows", "operators", "requirement"}
+_SKIP = {"parse", "compile", "registry", "node", "block", "evaluate", "windows", "operators", "requirement", "scope"}
 
 
 def signal(build: Callable[..., Node]) -> Callable[..., Node]:

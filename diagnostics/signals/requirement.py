@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from klinic.diagnostics.signals.compile import BARE, Scope, compile_text, compile_tree
+from klinic.diagnostics.signals.compile import compile_text, compile_tree
 from klinic.diagnostics.signals.node import Node
 from klinic.diagnostics.signals.parse import ExpressionError, nearest, parse
 from klinic.diagnostics.signals.registry import signals
+from klinic.diagnostics.signals.scope import BARE, Scope
 
 METHODS = {"mean": "mean", "min": "min", "max": "max", "median": "med", "last": "last", "sum": "sum", "std": "std"}
 _WORDS = {"and", "or", "not", "in", "if", "else", "True", "False", "None", "true", "false", "null", "run", "it"}
