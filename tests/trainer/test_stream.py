@@ -102,7 +102,7 @@ def test_resuming_appends_and_closes_off_a_torn_line(tmp_path: Path) -> None:
         run.write_step(2, {"a": 2.0})
     text = (tmp_path / "metrics.jsonl").read_bytes()
     assert text.startswith(whole)
-    first, torn, last = text.splitlines()
+    _, torn, last = text.splitlines()
     assert torn == b'{"step":2,"time":1.0,"da'
     assert json.loads(last)["step"] == 2
 

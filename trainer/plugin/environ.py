@@ -13,7 +13,8 @@ from klinic.trainer.plugin.wrap import around
 RUN_DIR = "KLINIC_RUN_DIR"
 OVERRIDES = "KLINIC_OVERRIDES"
 COMMAND = "KLINIC_COMMAND"
-CARRIED = (RUN_DIR, OVERRIDES, COMMAND, "VERL_PLATFORM", "VERL_ENGINE_DEVICE")
+SPIN = "GOMP_SPINCOUNT"
+CARRIED = (RUN_DIR, OVERRIDES, COMMAND, "VERL_PLATFORM", "VERL_ENGINE_DEVICE", "KLINIC_THREADS", SPIN)
 
 
 def patch(module: ModuleType) -> None:
@@ -23,6 +24,10 @@ def patch(module: ModuleType) -> None:
 
 def _with_settings(original: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     note_launch()
+    if os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu":
+        # Threads that wait for each other must sleep: they spin by default, and where the processes of a run
+        # (or anything else) share the cores, a step then costs several times its CPU time.
+        os.environ.setdefault(SPIN, "0")
     runtime: dict[str, Any] = original(*args, **kwargs)
     settings = {key: os.environ[key] for key in CARRIED if os.environ.get(key)}
     runtime.setdefault("env_vars", {}).update(settings)
