@@ -89,8 +89,9 @@ def reaches(case: Judged, fail_on: str) -> bool:
     """Whether a finding or an incident of this run is at or above a level."""
     if fail_on == "never":
         return False
-    found = [*case.diagnosis.findings, *case.diagnosis.incidents]
-    return any(item.severity >= LEVELS.index(fail_on) for item in found)
+    found = [finding.severity for finding in case.diagnosis.findings]
+    found += [incident.severity for incident in case.diagnosis.incidents]
+    return any(severity >= LEVELS.index(fail_on) for severity in found)
 
 
 def _overrides(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:

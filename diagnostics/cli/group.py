@@ -116,15 +116,12 @@ class Klinic(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
         """Run a command; in standalone mode every error is one line and an exit code."""
 
         def run() -> Any:
-            return super(Klinic, self).main(
-                args, prog_name or "klinic", complete_var, False, windows_expand_args, **extra
-            )
+            return super(Klinic, self).main(args, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
 
         return _guarded(run) if standalone_mode else run()
 

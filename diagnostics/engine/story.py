@@ -8,6 +8,7 @@ from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Finding, Incident, Severity
 
 SHOWN = 3
+NAMES = ("verl", "vLLM", "actor/", "critic/")
 
 
 def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
@@ -22,7 +23,7 @@ def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tup
 
 def _crash(incident: Incident) -> str:
     place = f" (line {incident.line})" if incident.line else ""
-    return f"{_capital(incident.message.rstrip('.'))}{place}."
+    return f"{capital(incident.message.rstrip('.'))}{place}."
 
 
 def _chain(findings: Sequence[Finding]) -> str:
@@ -30,7 +31,7 @@ def _chain(findings: Sequence[Finding]) -> str:
     if root is None:
         return ""
     followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
-    text = f"{_capital(root.message.rstrip('.'))}, {_since(root)}"
+    text = f"{capital(root.message.rstrip('.'))}, {_since(root)}"
     if followers:
         shown = sorted(followers, key=lambda f: -f.severity)[:SHOWN]
         told = [f"{f.name} at step {f.first_step}" for f in followers if f in shown]
@@ -68,5 +69,6 @@ def _joined(words: Sequence[str], rest: int = 0) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def capital(text: str) -> str:
+    """A capital at the beginning, unless the first word is a name that is written small."""
+    return text if text.startswith(NAMES) else text[:1].upper() + text[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Evidence, Finding
+from klinic.diagnostics.engine.story import capital
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Run
 
@@ -47,13 +48,14 @@ def telling(evidence: Sequence[Evidence], most: int = 3) -> list[Evidence]:
 
 def sentence(text: str) -> str:
     """Text with a capital at its beginning and a full stop at its end."""
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "?")) else ".")
+    text = capital(text.strip())
+    return text + ("" if not text or text.endswith((".", "?")) else ".")
 
 
 def source_words(run: Run) -> str:
     """What was read: writer, format, steps, attempts, where the config was found."""
     writer = " ".join(filter(None, (run.source.framework, run.source.version)))
+    writer = "" if writer == run.source.format else writer
     parts = [f"read as {run.source.format}" if run.source.format else "", f"{writer} run" if writer else ""]
     if run.steps is not None:
         parts.append(f"{steps(*run.steps)} ({count(run.frame.height, 'row')})")

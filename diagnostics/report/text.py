@@ -12,6 +12,7 @@ from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence,
 from klinic.diagnostics.report.words import bounds, count, number, plain, sparkline
 
 REASONS = 6  # groups of rules that were not judged
+NAMES = 8  # names shown of one such group
 ARROWS = {"rising": "↗", "falling": "↘", "flat": "→", "unknown": " "}
 
 
@@ -27,6 +28,7 @@ def _one(case: Judged, color: bool, width: int) -> str:
     _incidents(page, case)
     _findings(page, case.diagnosis.findings)
     _prescription(page, case.diagnosis.prescription)
+    _remarks(page, case)
     _not_judged(page, case)
     _notes(page, case.diagnosis.notes)
     return page.render()
@@ -45,54 +47,72 @@ def _vitals(page: Page, vitals: Sequence[Vital]) -> None:
     if not any(vital.value is not None for vital in vitals):
         return
     page.heading("Vital signs (the whole run from left to right)")
-    for vital in vitals:
+    for vital in (vital for vital in vitals if vital.value is not None or vital.status != "unknown"):
         page.line(_vital_row(page, vital))
         if vital.note:
             page.text(vital.note, 10, kind="dim")
+    if unlogged := [vital.title for vital in vitals if vital.value is None and vital.status == "unknown"]:
+        page.text(f"not logged: {', '.join(unlogged)}", 2, 4, kind="dim")
 
 
 def _vital_row(page: Page, vital: Vital) -> str:
     status = page.style(f"{vital.status:<7}", vital.status)
-    if vital.value is None:
-        return f"  {status} {vital.title:<13} {page.style('not logged', 'dim')}"
     spark = sparkline(vital.spark, 16) if len(vital.spark) > 1 else ""
     reading = f"{number(vital.value):>9} {ARROWS[vital.trend]} {bounds(vital.low, vital.high) or 'no level yet':<15}"
     return f"  {status} {vital.title:<12}{reading} {spark:<16} {vital.unit}"
 
 
 def _incidents(page: Page, case: Judged) -> None:
-    if not case.diagnosis.incidents:
-        return
-    page.heading("Incidents")
-    for incident in case.diagnosis.incidents:
+    loud = [incident for incident in case.diagnosis.incidents if incident.severity > Severity.INFO]
+    if loud:
+        page.heading("Incidents")
+    for incident in loud:
         _incident(page, incident, case.run.source.path)
 
 
 def _incident(page: Page, incident: Incident, path: str) -> None:
+    page.labelled(str(incident.severity), str(incident.severity), _place(incident, path))
+    page.text(sentence(incident.message), 9)
+    if incident.text:
+        page.text(f"> {shortened(clean(incident.text), 240)}", 9, 11, kind="dim")
+    page.text(f"Cause: {sentence(incident.cause)}", 9)
+    page.text(f"Fix: {sentence(incident.fix)}", 9)
+
+
+def _place(incident: Incident, path: str) -> str:
     where = f"{clean(path)}:{incident.line}" if incident.line else clean(path)
     times = f", {incident.count} times" if incident.count > 1 else ""
-    page.labelled(str(incident.severity), str(incident.severity), f"{incident.name} ({incident.id}), {where}{times}")
-    page.text(incident.message, 9)
-    if incident.text:
-        page.text(f"> {clean(incident.text)[:240]}", 9, 11, kind="dim")
-    page.text(f"Cause: {incident.cause}", 9)
-    page.text(f"Fix: {incident.fix}", 9)
+    return f"{incident.name} ({incident.id}), {where}{times}"
 
 
 def _findings(page: Page, findings: Sequence[Finding]) -> None:
-    loud = [finding for finding in findings if finding.root_cause is None and _matters(finding, findings)]
-    quiet = [f for f in findings if f.root_cause is None and f not in loud]
+    loud = [root for root in _roots(findings) if _matters(root, findings)]
     if loud:
         page.heading("Findings (indented: what follows from the one above)")
     for root in loud:
         _finding(page, root)
         for follower in consequences(root, findings):
             _follower(page, follower)
-    if quiet:
+
+
+def _remarks(page: Page, case: Judged) -> None:
+    """What is information only: findings that are quiet by now, and incidents of no weight."""
+    findings = case.diagnosis.findings
+    roots = [root for root in _roots(findings) if not _matters(root, findings)]
+    quiet = [item for root in roots for item in (root, *consequences(root, findings))]
+    small = [incident for incident in case.diagnosis.incidents if incident.severity <= Severity.INFO]
+    if quiet or small:
         page.heading("Seen, no reason to act")
-        for finding in quiet:
-            for item in (finding, *consequences(finding, findings)):
-                _small(page, item)
+    for finding in quiet:
+        title = f"{finding.name} ({finding.id}), {when(finding)}: {finding.message}"
+        page.labelled("info", "info", title)
+    for incident in small:
+        title = f"{_place(incident, case.run.source.path)}: {incident.message}. Fix: {incident.fix}"
+        page.labelled("info", "info", title)
+
+
+def _roots(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.root_cause is None]
 
 
 def _matters(root: Finding, findings: Sequence[Finding]) -> bool:
@@ -114,11 +134,6 @@ def _follower(page: Page, finding: Finding) -> None:
     page.text(sentence(finding.message), 12)
     for evidence in telling(finding.evidence, 1):
         page.text(f"- {evidence_words(evidence)}", 12, 14)
-
-
-def _small(page: Page, finding: Finding) -> None:
-    title = f"{finding.name} ({finding.id}), {when(finding)}: {finding.message}"
-    page.labelled("info", "info", title)
 
 
 def _prescription(page: Page, prescription: Sequence[Override]) -> None:
@@ -159,9 +174,17 @@ def _not_judged(page: Page, case: Judged) -> None:
         page.heading("Not judged")
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
     for missing, names in ordered[:REASONS]:
-        page.text(f"{shortened(missing)}: {', '.join(names)}", 2, 4, kind="dim")
+        page.text(f"{shortened(missing)}: {_some(names)}", 2, 4, kind="dim")
     if rest := sum(len(names) for _, names in ordered[REASONS:]):
-        page.text(f"and {count(rest, 'rule')} more for other reasons (--format json lists all)", 2, 4, kind="dim")
+        page.text(f"and {count(rest, 'rule')} for other reasons (--format json lists all)", 2, 4, kind="dim")
+
+
+def _some(names: Sequence[str]) -> str:
+    return (
+        ", ".join(names)
+        if len(names) <= NAMES
+        else f"{', '.join(names[: NAMES - 1])} and {len(names) - NAMES + 1} more"
+    )
 
 
 def _notes(page: Page, notes: Sequence[str]) -> None:
