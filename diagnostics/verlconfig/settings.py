@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,9 +30,9 @@ class Settings(Mapping[str, Any]):
         return len({*all_keys(), *self._values})
 
     def number(self, key: str) -> float | None:
-        """A number, or None."""
+        """A finite number, or None."""
         value = self[key]
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return None
         return float(value)
 
