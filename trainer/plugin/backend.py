@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from klinic.trainer.plugin import environ
 from klinic.trainer.plugin.session import Session, current
 from klinic.trainer.stream import RunDirectory, git_commit, hardware, versions
 
+log = logging.getLogger("klinic.plugin")
 BEAT = 10.0  # seconds between heartbeats; readers wait for at least 60
 
 
@@ -59,7 +61,10 @@ class Backend:
         """Write how the run ended and stop the heartbeat."""
         self._ended.set()
         status, error = self.session.outcome(exit_code)
-        self.run.finish(status, self.session.last_step, error)
+        try:
+            self.run.finish(status, self.session.last_step, error)
+        except OSError as trouble:  # must not hide what ended the training
+            log.error("%s", trouble)
         self.session.close()
 
 

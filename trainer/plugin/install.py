@@ -75,6 +75,8 @@ def register() -> None:
     if _finder in sys.meta_path:
         return
     sys.meta_path.insert(0, _finder)
+    if on_cpu():  # verl registers the FSDP engines under "cuda" only; they run on a CPU all the same
+        os.environ.setdefault("VERL_ENGINE_DEVICE", "cuda")
     for touch in active():
         if touch.module in sys.modules:
             apply(touch, sys.modules[touch.module])
