@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from klinic.diagnostics.readers.find import plans
+from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ReadError, names, readers, session
 from klinic.diagnostics.run import Run
@@ -34,11 +35,13 @@ def open_run(path: str | Path) -> Run:
 
 def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
     runs, failed = [], []
-    for plan in found:
+    for plan in found[:MAX_FILES]:
         try:
             runs += [run for run in read(plan) if counts(run, single=len(found) == 1)]
         except ReadError as error:
             failed.append(error)
+    if runs and len(found) > MAX_FILES:
+        runs[0] = replace(runs[0], notes=(*runs[0].notes, f"only the first {MAX_FILES} files of {path} were searched"))
     if runs:
         return runs
     if len(failed) == len(found) == 1:

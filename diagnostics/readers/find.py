@@ -21,7 +21,10 @@ _CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
 
 
 def plans(path: str | Path) -> list[Plan]:
-    """The runs that a path holds, unread; ReadError where it does not exist."""
+    """The runs that a path holds, unread; ReadError where it does not exist.
+
+    More than `MAX_FILES` plans say that a folder holds more files than are searched.
+    """
     place = as_path(path)
     if place is None:
         return [Plan("-", (Part(None, main=True),))]
@@ -69,10 +72,10 @@ def _in_folder(root: Path, shown: str) -> Iterator[Plan]:
             yield _run_directory(folder)
             continue
         for plan in _of_files(folder, files):
+            yield plan
             count += 1
             if count > MAX_FILES:
                 return
-            yield plan
 
 
 def _folders(root: Path) -> Iterator[tuple[Path, list[Path]]]:

@@ -89,6 +89,11 @@ def test_a_quoted_cell_may_hold_line_ends_and_delimiters(tmp_path: Path) -> None
     assert 0.75 in run.frame.row(1)
 
 
+def test_blank_lines_before_the_header_and_between_rows_change_nothing(tmp_path: Path) -> None:
+    run = read(tmp_path, "\n\nstep,reward\n1,0.5\n\n2,0.25\n")
+    assert run.frame["step"].to_list() == [1, 2]
+
+
 def test_a_bare_carriage_return_or_a_giant_cell_raises_nothing(tmp_path: Path) -> None:
     run = read(tmp_path, f"step,reward\n1,0.5\n2,\r0.25\n3,0.{'1' * 200_000}\n4,0.75\n")
     assert {1, 4} <= set(run.frame["step"].to_list())

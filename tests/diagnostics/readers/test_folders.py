@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.readers import ReadError, open_run, open_runs
+from klinic.diagnostics import readers as opening
+from klinic.diagnostics.readers import ReadError, find, open_run, open_runs
 
 JSONL = b"".join(b'{"step":%d,"data":{"critic/score/mean":0.%d}}\n' % (step, step) for step in range(1, 6))
 
@@ -62,3 +63,13 @@ def test_several_runs_want_a_name(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(JSONL)
     with pytest.raises(ReadError, match="holds 2 runs"):
         open_run(tmp_path)
+
+
+def test_a_search_that_was_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.jsonl").write_bytes(JSONL)
+    monkeypatch.setattr(find, "MAX_FILES", 3)
+    monkeypatch.setattr(opening, "MAX_FILES", 3)
+    runs = open_runs(tmp_path)
+    assert len(runs) == 3
+    assert any("only the first 3 files" in note for note in runs[0].notes)
