@@ -269,3 +269,25 @@ def test_words_of_the_progress():
     assert question("system\nBe kind.\nuser\nWhat?\nassistant\n") == "What?"
     assert question("anything else") == "anything else"
     assert len(validation_lines(3, {}, [{"prompt": "p", "response": "r", "score": None}] * 9)) == 7
+
+
+def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypatch):
+    from klinic.trainer.launch import doctor
+    from klinic.trainer.stream import RunDirectory
+
+    monkeypatch.setattr(doctor, "PAUSE", 0.2)
+    with RunDirectory.create(tmp_path / "run", framework="verl") as run:
+        watching = doctor.Doctor(run.path)
+        watching.start()
+        for step in range(1, 31):
+            data = {"critic/score/mean": 0.5, "actor/ppo_kl": 5.0, "actor/pg_clipfrac": 0.6, "actor/entropy": 0.1}
+            run.write_step(step, data)
+        deadline = time.monotonic() + 60
+        while not watching.words and time.monotonic() < deadline:
+            time.sleep(0.1)
+        watching.stop()
+    assert watching.words.startswith("health ")
+    broken = doctor.Doctor(tmp_path / "nothing" / "there")
+    broken.start()
+    broken.stop()
+    assert broken.words == ""

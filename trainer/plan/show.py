@@ -15,6 +15,8 @@ def filled(plan: Plan) -> Iterator[str]:
     """One line for each value that the user did not write, its reason behind it."""
     if plan.recipe:
         yield f"recipe {plan.recipe.name}: {plan.recipe.summary}"
+        if plan.recipe.shows:
+            yield f"it should show: {plan.recipe.shows}"
         yield from _block(plan.kept)
     yield f"filled in for {'this CPU' if plan.cpu else _gpus(plan)}:"
     yield from _block(plan.filled)
