@@ -91,7 +91,7 @@ def _override(remedy: Mapping[str, Any], finding: Finding, run: Run) -> Override
         old=old,
         new=None if isinstance(new, Drop) else new,
         override=text,
-        because=str(remedy.get("because", "")),
+        because=str(remedy.get("because", "")) + _assumed(run, key, old),
         effect=str(remedy.get("effect", "")),
         side_effects=str(remedy.get("side_effect", "")),
         checked=checked,
@@ -100,18 +100,44 @@ def _override(remedy: Mapping[str, Any], finding: Finding, run: Run) -> Override
 
 def _check(key: str, value: Any, run: Run) -> str | None:
     """What verl would say of the override; None where it would refuse it."""
-    if (run.source.framework or "verl") != "verl":
+    if not _is_verl(run):
         return f"not checked: {run.source.framework} has no key table here"
     found = check_override(key, value, run.config)
     return (found.message or f"accepted by verl {table.version()}") if found.ok else None
 
 
+# Settings that verl logs as metrics; the largest value is the one after warm-up and before decay.
+LOGGED = {"actor_rollout_ref.actor.optim.lr": "actor/lr", "critic.optim.lr": "critic/lr"}
+
+
 def value_of(run: Run, key: str) -> Any:
-    """The run's value of a key; where the log does not say, verl's default for a verl run, else None."""
+    """The run's value of a key: from its config, else as its metrics show it, else verl's default for a verl run."""
     key = table.plain(key)
     if key in run.config.values:
         return run.config.values[key]
-    return table.default(key) if (run.source.framework or "verl") == "verl" else None
+    if not _is_verl(run):
+        return None
+    shown = _logged(run, LOGGED.get(key, ""))
+    return table.default(key) if shown is None else shown
+
+
+def _is_verl(run: Run) -> bool:
+    return (run.source.framework or "verl") == "verl"
+
+
+def _logged(run: Run, metric: str) -> float | None:
+    """The largest value of a metric, where the log prints enough digits to tell it."""
+    if not run.has(metric) or run.decimals.get(metric, 12) < 8:
+        return None
+    largest = run.frame[metric].max()
+    return float(f"{largest:.6g}") if isinstance(largest, float) and largest > 0 else None
+
+
+def _assumed(run: Run, key: str, old: Any) -> str:
+    """A remark where the old value is nothing but verl's default because no config was found."""
+    if run.config or old is None or not _is_verl(run) or _logged(run, LOGGED.get(key, "")) is not None:
+        return ""
+    return f" (the log does not say what it was: verl's default, {hydra(old)}, is assumed)"
 
 
 def _is_whole(key: str) -> bool:
@@ -134,7 +160,7 @@ def as_override(key: str, value: Any, run: Run) -> str:
     """The text to paste: `key=value` in Hydra's syntax, `+key=value` for a key that verl's config lacks, `~key`."""
     if isinstance(value, Drop):
         return f"~{key}"
-    plus = "+" if (run.source.framework or "verl") == "verl" and table.needs_plus(key) else ""
+    plus = "+" if _is_verl(run) and table.needs_plus(key) else ""
     return f"{plus}{key}={hydra(value)}"
 
 

@@ -159,7 +159,7 @@ def _override(page: Page, override: Override) -> None:
     if override.side_effects:
         page.text(f"Price: {override.side_effects}", 6)
     if override.checked:
-        page.text(f"Checked: {override.checked}", 6, kind="dim")
+        page.text(f"Check: {override.checked}", 6, kind="dim")
 
 
 def _new(override: Override) -> str:

@@ -5,7 +5,7 @@ import pytest
 from klinic.diagnostics.engine.card import card_from
 from klinic.diagnostics.engine.model import Finding, Severity
 from klinic.diagnostics.engine.prescribe import hydra, prescribe
-from klinic.diagnostics.run import Config, Run, Source
+from klinic.diagnostics.run import Config, Row, Run, RunBuilder, Source
 
 LR, EPOCHS, MINI = (f"actor_rollout_ref.actor.{name}" for name in ("optim.lr", "ppo_epochs", "ppo_mini_batch_size"))
 
@@ -34,6 +34,24 @@ def test_the_value_comes_from_the_runs_config():
 def test_where_the_log_does_not_say_verls_default_is_the_old_value():
     (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*3"}), run=Run())
     assert (change.old, change.new) == (1e-6, 3e-6)
+
+
+def test_a_learning_rate_that_the_metrics_show_goes_over_the_default():
+    builder = RunBuilder("made", "test", lambda name, framework: name)
+    builder.add(Row({"actor/lr": rate}, step=step) for step, rate in enumerate([0.0, 0.0025, 0.005, 0.004]))
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*0.1", "because": "wild"}), run=builder.build())
+    assert (change.old, change.new, change.because) == (0.005, 0.0005, "wild")
+    builder.add([Row({"actor/lr": 0.0}, step=9, decimals={"actor/lr": 3})])
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*0.1"}), run=builder.build())
+    assert (change.old, change.new) == (1e-6, 1e-7)
+
+
+def test_an_assumed_default_is_said():
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*3", "because": "slow"}), run=Run())
+    assert change.because == "slow (the log does not say what it was: verl's default, 1e-06, is assumed)"
+    known = Run(config=Config({EPOCHS: 1}))
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*3", "because": "slow"}), run=known)
+    assert change.because == "slow"
 
 
 def test_another_frameworks_run_gets_no_verl_keys():
