@@ -158,31 +158,37 @@ def _patience(entry: Any, at: At) -> Found:
 
 
 def _expressions(data: Mapping[str, Any]) -> Found:
-    """Compile everything; report names that are unused and metrics that `needs` does not cover."""
+    """Compile everything; where all of it compiles, report names without use and metrics that `needs` misses."""
     lets = {str(name): str(text) for name, text in (data.get("let") or {}).items()}
-    thresholds = {
-        str(k): v.get("value") if isinstance(v, Mapping) else v for k, v in (data.get("thresholds") or {}).items()
-    }
-    scope = Scope(thresholds, lets)
+    entries = data.get("thresholds") or {}
+    values = {str(name): one.get("value") if isinstance(one, Mapping) else one for name, one in entries.items()}
+    scope = Scope(values, lets)
     deciding: set[str] = set()
-    for at, text, kind in _texts(data, lets):
+    broken = False
+    for at, text, kind in _texts(data):
         node = yield from _compiled(at, text, kind, scope)
+        broken = broken or node is None
         if node is not None and at[0] == "levels":
             deciding |= node.metrics
-    for name in thresholds:
+    if not broken:  # else a mistyped name would be reported a second time, as one without use
+        yield from _unused(data, scope)
+        yield from _needs(data, deciding)
+
+
+def _unused(data: Mapping[str, Any], scope: Scope) -> Found:
+    for name in scope.thresholds:
         if name not in scope.used and not _used_in_texts(name, data):
             yield ("thresholds", name), f"threshold {name!r} is not used"
-    for name in lets:
+    for name in scope.lets:
         if name not in scope.used:
             yield ("let", name), f"{name!r} is not used"
-    yield from _needs(data, deciding)
 
 
 def _used_in_texts(name: str, data: Mapping[str, Any]) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", str(step.get("to", ""))) for step in data.get("try") or ())
 
 
-def _texts(data: Mapping[str, Any], lets: Mapping[str, str]) -> Iterator[tuple[At, str, str]]:
+def _texts(data: Mapping[str, Any]) -> Iterator[tuple[At, str, str]]:
     if "applies" in data:
         yield ("applies",), str(data["applies"]), "truth"
     for name, entry in (data.get("levels") or {}).items():
