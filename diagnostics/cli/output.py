@@ -58,7 +58,7 @@ def _to_stdout(report: str | bytes) -> None:
 
 def _to_file(path: Path, report: str | bytes) -> None:
     """Through a temporary file beside it, so that a reader never sees half a report."""
-    data = report if isinstance(report, bytes) else report.encode()
+    data = report if isinstance(report, bytes) else report.encode(errors="replace")
     if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
         path.write_bytes(data)
         return

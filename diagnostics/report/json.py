@@ -46,7 +46,7 @@ def as_object(case: Judged) -> dict[str, Any]:
 def _run(run: Run) -> dict[str, Any]:
     first, last = run.steps or (None, None)
     return {
-        "path": run.source.path,
+        "path": run.source.path.encode("utf-8", "replace").decode(),  # a file's name may be no valid text
         "format": run.source.format,
         "framework": run.source.framework,
         "version": run.source.version,

@@ -262,6 +262,15 @@ def test_rules_of_ones_own(klinic, tmp_path):
     assert "too-slow.yaml:" in one_line(err)
 
 
+def test_a_file_name_that_is_no_text(klinic, tmp_path):
+    log = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
+    log.write_bytes(HEALTHY.read_bytes())
+    for form in ("text", "json", "markdown"):
+        done = subprocess.run([*KLINIC, "diagnose", "-f", form, log], capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert klinic("diagnose", "-f", form, "-o", tmp_path / "out", log)[0] == 0
+
+
 HEAVY = ["torch", "verl", "ray", "transformers", "dash", "plotly", "wandb", "tensorboard"]
 
 
