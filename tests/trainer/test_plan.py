@@ -204,6 +204,14 @@ def test_there_are_fourteen_faults_some_of_which_set_in_later():
     assert any(fault.later for fault in faults)
 
 
+def test_what_a_fault_should_be_called_is_a_card():
+    from klinic.diagnostics.engine.diagnose import installed_cards
+
+    cards = {card.name for card in installed_cards()}
+    for fault in (load(name).expect for name in names() if name.startswith("faults/")):
+        assert {fault["root_cause"], *fault.get("also", ())} <= cards
+
+
 def test_a_recipe_that_is_not_there():
     with pytest.raises(RecipeError, match="did you mean ppo-cpu"):
         load("ppo-gpu")
