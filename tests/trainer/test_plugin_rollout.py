@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -199,16 +198,15 @@ def test_threads_are_shared_and_can_be_named(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def server(tmp_path: Path, qwen: Any) -> Any:
-    from klinic.trainer.plugin.cpu.server import TransformersServer
+    from klinic.trainer.plugin.cpu.server import Limits, TransformersServer
 
     qwen.save_pretrained(tmp_path)
     before = torch.get_num_threads()
-    limits = SimpleNamespace(prompt_length=16, response_length=8, max_num_seqs=64, seed=0, ignore_eos=False)
+    limits = Limits(prompt_length=16, response_length=8, max_num_seqs=64)
     yield TransformersServer(limits, str(tmp_path), False, 0, 0)
     torch.set_num_threads(before)
 
 
-@pytest.mark.slow
 def test_concurrent_requests_are_decoded_together(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
     run = server.generator.run
@@ -223,7 +221,6 @@ def test_concurrent_requests_are_decoded_together(server: Any, monkeypatch: pyte
     assert all(1 <= len(each.token_ids) <= 8 and len(each.log_probs) == len(each.token_ids) for each in outputs)
 
 
-@pytest.mark.slow
 def test_new_weights_are_served_and_wrong_ones_refused(server: Any) -> None:
     async def greedy() -> list[int]:
         output = await server.generate([5, 6, 7], {"temperature": 0}, "x")
@@ -246,7 +243,6 @@ def test_new_weights_are_served_and_wrong_ones_refused(server: Any) -> None:
     asyncio.run(story())
 
 
-@pytest.mark.slow
 def test_an_error_while_decoding_reaches_every_caller(server: Any) -> None:
     async def ask() -> list[Any]:
         calls = [server.generate(prompt, {}, "x") for prompt in ([], [5])]

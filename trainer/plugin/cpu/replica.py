@@ -8,7 +8,7 @@ from typing import Any
 import ray
 from verl.workers.rollout.replica import RolloutReplica
 
-from klinic.trainer.plugin.cpu.server import TransformersServer
+from klinic.trainer.plugin.cpu.server import Limits, TransformersServer
 
 LOAD_TIMEOUT = 600.0  # seconds for the model to load
 
@@ -30,7 +30,7 @@ class TransformersReplica(RolloutReplica):  # type: ignore[misc]
             ray.remote(TransformersServer)
             .options(**options)
             .remote(
-                self.config,
+                Limits.of(self.config),
                 path,
                 bool(model.get("trust_remote_code", False)),
                 getattr(getattr(model, "tokenizer", None), "pad_token_id", None),

@@ -1,10 +1,14 @@
-"""The rollout server: a Ray actor that collects concurrent requests and decodes them in big batches."""
+"""The rollout server: a Ray actor that collects concurrent requests and decodes them in big batches.
+
+Its process never imports verl, which would cost it several seconds of its start.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,6 +19,36 @@ from klinic.trainer.plugin.cpu.threads import threads
 
 QUIET = 0.03  # seconds without a new request after which a batch is taken as complete
 PATIENCE = 1.0  # seconds after which a batch is served even though requests keep coming
+
+
+@dataclass
+class Answer:
+    """A response, with the fields of verl's `TokenOutput`."""
+
+    token_ids: list[int]
+    log_probs: list[float] | None
+    stop_reason: str = "completed"
+    routed_experts: None = None
+    num_preempted: None = None
+    extra_fields: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the server needs of verl's RolloutConfig, under its names."""
+
+    prompt_length: int
+    response_length: int
+    max_num_seqs: int = 1024
+    seed: int = 0
+    ignore_eos: bool = False
+
+    @classmethod
+    def of(cls, config: Any) -> Limits:
+        """Taken from a RolloutConfig."""
+        names = ("prompt_length", "response_length", "max_num_seqs", "seed")
+        numbers = {name: int(getattr(config, name, None) or 0) for name in names}
+        return cls(**numbers, ignore_eos=bool(getattr(config, "ignore_eos", False)))
 
 
 def as_tokens(value: Any) -> tuple[int, ...]:
@@ -37,16 +71,16 @@ def load(path: str, trust_remote_code: bool, attention: str = "sdpa") -> Any:
 class TransformersServer:
     """Answers verl's calls to a rollout server; the methods are verl's, called through Ray.
 
-    config: verl's RolloutConfig. model_path: local path of the model. eos: tokens that end a response.
+    model_path: local path of the model. pad: token to pad with. rank: of the replica; each has its own noise.
     """
 
-    def __init__(self, config: Any, model_path: str, trust_remote_code: bool, pad: int | None, rank: int) -> None:
+    def __init__(self, limits: Limits, model_path: str, trust_remote_code: bool, pad: int | None, rank: int) -> None:
         torch.set_num_threads(threads())
-        self.config = config
+        self.limits = limits
         self.model = load(model_path, trust_remote_code)
         settings = self.model.generation_config
         eos = as_tokens(settings.eos_token_id) or as_tokens(self.model.config.eos_token_id)
-        self.generator = Generator(self.model, eos, pad or 0, int(getattr(config, "seed", 0) or 0) + rank)
+        self.generator = Generator(self.model, eos, pad or 0, limits.seed + rank)
         self.global_steps: int | None = None
         self._waiting: list[tuple[Request, asyncio.Future[Any]]] = []
         self._arrived = 0.0
@@ -77,25 +111,22 @@ class TransformersServer:
 
     def _request(self, prompt_ids: Any, params: dict[str, Any]) -> Request:
         prompt = [int(token) for token in (prompt_ids.tolist() if hasattr(prompt_ids, "tolist") else prompt_ids)]
-        room = int(self.config.prompt_length) + int(self.config.response_length) - len(prompt)
-        limit = max(1, min(int(self.config.response_length), room))
-        params = {"ignore_eos": getattr(self.config, "ignore_eos", False), **params}
+        room = self.limits.prompt_length + self.limits.response_length - len(prompt)
+        limit = max(1, min(self.limits.response_length, room))
+        params = {"ignore_eos": self.limits.ignore_eos, **params}
         return Request(prompt, Sampling.read(params, limit))
 
-    def _output(self, request: Request) -> Any:
-        from verl.workers.rollout.replica import TokenOutput
-
-        return TokenOutput(
+    def _output(self, request: Request) -> Answer:
+        return Answer(
             token_ids=request.tokens,
             log_probs=request.logprobs if request.sampling.logprobs else None,
-            stop_reason="completed",
             extra_fields={"global_steps": self.global_steps},
         )
 
     async def _serve(self) -> None:
         while self._waiting:
             await self._gather()
-            size = max(1, int(self.config.max_num_seqs))
+            size = max(1, self.limits.max_num_seqs)
             batch, self._waiting = self._waiting[:size], self._waiting[size:]
             try:
                 requests = [request for request, _ in batch]
