@@ -35,9 +35,10 @@ def keep_recording(run: Path, target: Path, recipe: Recipe, words: list[str]) ->
     _write(target / "run.json", json.dumps(manifest(run, scrub), indent=1, ensure_ascii=False) + "\n")
     with gzip.GzipFile(target / "console.log.gz", "wb", mtime=0) as file:
         file.write(scrub(_text(run / "console.log")).encode())
-    expected = dict(recipe.expect or {"verdict": "healthy", "root_cause": None})
-    expected["provenance"] = provenance(run, recipe, words)
-    _write(target / "expected.yaml", yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=110))
+    _write(
+        target / "expected.yaml",
+        yaml.safe_dump(label(run, recipe, words), sort_keys=False, allow_unicode=True, width=110),
+    )
 
 
 def _text(file: Path) -> str:
@@ -89,6 +90,17 @@ def manifest(run: Path, scrub: Scrubber) -> dict[str, Any]:
     """run.json without what names the machine."""
     found: dict[str, Any] = json.loads(scrub(_text(run / "run.json")) or "{}")
     return {**found, **{key: value for key, value in SCRUBBED.items() if key in found}}
+
+
+def label(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:
+    """What a ward round holds the recording against."""
+    seeds = [word.partition("=")[2] for word in words if word.startswith("data.seed=")]
+    return {
+        "provenance": provenance(run, recipe, words),
+        "seed": int(seeds[-1]) if seeds else None,
+        "fault": recipe.summary if recipe.fault else "",
+        "expect": dict(recipe.expect) or {"verdict": ["healthy"], "at_most": "info"},
+    }
 
 
 def provenance(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from klinic.diagnostics.gate.label import read_label
 from klinic.diagnostics.readers import open_run
 from klinic.trainer import record
 from klinic.trainer.keep import Scrubber, keep_recording, thinned
@@ -41,7 +42,8 @@ def test_a_recording_reads_like_the_run_and_names_no_machine(tmp_path, finished)
             assert private not in text
     assert json.loads((target / "run.json").read_text())["host"] == "host"
     expected = yaml.safe_load((target / "expected.yaml").read_text())
-    assert expected["root_cause"] == "update-too-large"
+    assert read_label(target).root_cause == ("update-too-large",)
+    assert read_label(target).seed == 1
     assert expected["provenance"]["how"].startswith("klinic train --recipe actor-lr-too-high data.seed=1")
 
 
