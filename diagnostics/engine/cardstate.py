@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from klinic.diagnostics.engine.compiled import CompiledCard
 from klinic.diagnostics.engine.episodes import EpisodeBook
-from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.patience import Patience
+from klinic.diagnostics.engine.patience import NOWHERE, Patience
 from klinic.diagnostics.signals import Block, Evaluator
 from klinic.diagnostics.signals.block import Floats, Mask
 
@@ -68,24 +68,30 @@ class CardState:
         return supplied
 
     def _count(self, block: Block, truths: list[Floats], last: int) -> npt.NDArray[np.int8]:
-        rows = [truth.tolist() for truth in truths]
-        out = np.zeros(block.height, np.int8)
-        for index, attempt in enumerate(block.attempts):
+        """Severity of each row, attempt by attempt."""
+        attempts = np.asarray(block.attempts)
+        cuts = [0, *(np.flatnonzero(np.diff(attempts)) + 1).tolist(), block.height]
+        parts = []
+        for start, end in pairwise(cuts):
+            attempt = int(attempts[start])
             if attempt != last:
-                last = attempt
                 for patience in self.patience:
                     patience.reset()
-            severity, onset = self._row(block.first + index, [row[index] for row in rows])
-            out[index] = severity
-            self.book.take(block.first + index, last, severity, onset)
-        return out
+            last = attempt
+            severities, onsets = self._stretch(block.first + start, [truth[start:end] for truth in truths])
+            self.book.take(block.first + start, attempt, severities, onsets)
+            parts.append(severities)
+        return np.concatenate(parts)
 
-    def _row(self, row: int, truths: list[float]) -> tuple[Severity, int | None]:
-        severity, onset = Severity.NONE, None
-        for level, patience, held in zip(self.compiled.levels, self.patience, truths, strict=True):
-            if patience.take(row, held) and not severity:
-                severity, onset = level.severity, patience.onset
-        return severity, onset
+    def _stretch(self, first: int, truths: list[Floats]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+        """Severity and onset of the highest level that fires at each row of a stretch of one attempt."""
+        severities = np.zeros(len(truths[0]), np.int8)
+        onsets = np.full(len(severities), NOWHERE, np.int64)
+        for level, patience, truth in reversed(list(zip(self.compiled.levels, self.patience, truths, strict=True))):
+            firing, since = patience.take(first, truth)
+            severities[firing] = level.severity
+            onsets = np.where(firing, since, onsets)
+        return severities, onsets
 
     def missing(self) -> str:
         """What the card lacked, in words."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from klinic.diagnostics.engine.model import Severity
 
@@ -33,33 +36,33 @@ class EpisodeBook:
         self.done: list[Episode] = []
         self.open: Episode | None = None
 
-    def take(self, row: int, attempt: int, severity: Severity, onset: int | None) -> None:
-        """Enter a row: its severity, and the onset of the level that fires."""
-        if self.open is not None and (not severity or self.open.attempt != attempt):
+    def take(self, first: int, attempt: int, severities: npt.NDArray[np.int8], onsets: npt.NDArray[np.int64]) -> None:
+        """Enter rows of one attempt from `first` on: the severity of each, and the onset of the level that fires."""
+        if self.open is not None and (not severities[0] or self.open.attempt != attempt):
             self.close()
-        if not severity:
-            return
-        if self.open is None:
-            first = row if onset is None else onset
-            self.open = Episode(attempt, first, row, row, severity, row, severity)
-            return
-        self.open = self._continued(self.open, row, severity)
+        padded = np.concatenate([[0], severities > 0, [0]])
+        edges = np.flatnonzero(np.diff(padded))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            self._stretch(first + start, attempt, severities[start:end], int(onsets[start]))
+            if end < len(severities):
+                self.close()
 
-    @staticmethod
-    def _continued(open_: Episode, row: int, severity: Severity) -> Episode:
-        worse = severity > open_.peak
-        return Episode(
-            open_.attempt, open_.onset, open_.opened, row, severity if worse else open_.peak,
-            row if worse else open_.peaked, severity,
-        )  # fmt: skip
+    def _stretch(self, row: int, attempt: int, severities: npt.NDArray[np.int8], onset: int) -> None:
+        """Rows without a break at which the card fires: they go on with the open episode, or begin one."""
+        worst = int(np.argmax(severities))
+        peak, peaked = Severity(int(severities[worst])), row + worst
+        now, last = Severity(int(severities[-1])), row + len(severities) - 1
+        if self.open is None:
+            self.open = Episode(attempt, onset, row, last, peak, peaked, now)
+        elif peak > self.open.peak:
+            self.open = replace(self.open, last=last, severity=now, peak=peak, peaked=peaked)
+        else:
+            self.open = replace(self.open, last=last, severity=now)
 
     def close(self) -> None:
         """End the open episode."""
         if self.open is not None:
-            one = self.open
-            self.done.append(
-                Episode(one.attempt, one.onset, one.opened, one.last, one.peak, one.peaked, Severity.NONE, closed=True)
-            )
+            self.done.append(replace(self.open, severity=Severity.NONE, closed=True))
         self.open = None
 
     def all(self) -> Sequence[Episode]:

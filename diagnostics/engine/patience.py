@@ -2,45 +2,60 @@
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from dataclasses import dataclass, field
+import numpy as np
+import numpy.typing as npt
+
+from klinic.diagnostics.signals.block import Floats, Mask
+
+Rows = npt.NDArray[np.int64]
+NOWHERE = -1
 
 
-@dataclass
 class Patience:
-    """Counts a level's truth row by row; an unknown row neither counts nor resets, a new attempt starts anew.
+    """Counts a level's truth as rows arrive; an unknown row neither counts nor resets, a new attempt starts anew.
 
     firing: whether it fires now. onset: row of the first true value in the window that made it fire.
     """
 
-    k: int
-    of: int
-    firing: bool = False
-    onset: int | None = None
-    _true: int = 0  # true rows among the recent ones
-    _recent: deque[tuple[int, bool]] = field(default_factory=deque)
+    def __init__(self, k: int, of: int) -> None:
+        self.k, self.of = k, of
+        self.reset()
 
-    def take(self, row: int, held: float) -> bool:
-        """Take a row's truth (1, 0, or NaN where unknown); returns whether the level fires at it."""
-        if math.isnan(held):
-            return self.firing
-        self._recent.append((row, held > 0))
-        self._true += held > 0
-        if len(self._recent) > self.of:
-            self._true -= self._recent.popleft()[1]
-        fires = self._true >= self.k
-        if fires and not self.firing:
-            self.onset = next(at for at, true in self._recent if true)
-        self.firing = fires
-        return fires
+    def reset(self) -> None:
+        """Forget everything: a new attempt begins."""
+        self.firing, self.onset = False, NOWHERE
+        self._rows: Rows = np.empty(0, np.int64)  # the last of - 1 known rows
+        self._true: Mask = np.empty(0, np.bool_)
 
     @property
     def idle(self) -> bool:
         """Neither firing nor with a true row in its window: rows that are not true leave it as it is."""
-        return not self.firing and not self._true
+        return not self.firing and not self._true.any()
 
-    def reset(self) -> None:
-        """Forget everything: a new attempt begins."""
-        self.firing, self.onset, self._true = False, None, 0
-        self._recent.clear()
+    def take(self, first: int, truths: Floats) -> tuple[Mask, Rows]:
+        """Take rows from `first` on (1, 0, or NaN where unknown): whether it fires at each of them, and since where."""
+        known = np.flatnonzero(~np.isnan(truths))
+        rows = np.concatenate([self._rows, known + first])
+        true = np.concatenate([self._true, truths[known] > 0])
+        fires, onsets = self._counted(rows, true, len(self._rows))
+        kept = max(0, len(rows) - self.of + 1)
+        self._rows, self._true = rows[kept:], true[kept:]
+        before = np.searchsorted(known, np.arange(len(truths)), side="right")  # known rows up to each row
+        firing = np.concatenate([[self.firing], fires])[before]
+        since = np.concatenate([[self.onset], onsets])[before]
+        self.firing, self.onset = bool(firing[-1]), int(since[-1])
+        return firing, since
+
+    def _counted(self, rows: Rows, true: Mask, old: int) -> tuple[Mask, Rows]:
+        """Whether it fires at each known row from index `old` on, and since which row."""
+        ends = np.arange(old, len(rows))
+        starts = np.maximum(ends - self.of + 1, 0)
+        sums = np.concatenate([[0], np.cumsum(true)])
+        fires = sums[ends + 1] - sums[starts] >= self.k
+        onsets = np.full(len(ends), NOWHERE, np.int64)
+        begun = np.flatnonzero(fires & ~np.concatenate([[self.firing], fires[:-1]])[: len(fires)])
+        for at in begun:
+            onsets[at] = rows[starts[at] + int(np.argmax(true[starts[at] : ends[at] + 1]))]
+        latest = np.searchsorted(begun, np.arange(len(ends)), side="right") - 1
+        held = np.where(latest >= 0, onsets[begun[latest]] if len(begun) else self.onset, self.onset)
+        return fires, held
