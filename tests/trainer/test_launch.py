@@ -16,12 +16,7 @@ from rich.console import Console
 
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.launch.display import Display
-from klinic.trainer.launch.failure import reason
-from klinic.trainer.launch.limits import Limits, Watchdog
-from klinic.trainer.launch.process import Process
-from klinic.trainer.launch.progress import Progress, clock
-from klinic.trainer.launch.tail import Tail
-from klinic.trainer.launch.words import question, validation_lines
+from klinic.trainer.launch.limits import Limits
 from klinic.trainer.plan import Machine, Plan, make_plan
 from klinic.trainer.recipes import Later
 from klinic.trainer.stream import pending
@@ -204,90 +199,3 @@ def test_sighup_reads_the_reward_again(plan):
     thread.join(10)
     assert "the reward model is read again" in text
     assert pending(folder, "reward").mark != before
-
-
-def test_a_process_is_found_again_by_its_mark(tmp_path):
-    process = Process([sys.executable, "-c", "import time; time.sleep(60)"], {}, tmp_path / "console.log")
-    try:
-        assert process.family() == [process.pid]
-    finally:
-        process.end(2)
-    assert process.family() == []
-    assert process.poll() == -signal.SIGTERM
-
-
-def test_a_tail_gives_whole_lines_only(tmp_path):
-    file = tmp_path / "metrics.jsonl"
-    tail = Tail(file)
-    assert tail.lines() == []
-    with file.open("ab", buffering=0) as out:
-        out.write(b'{"step":1}\n{"st')
-        assert list(tail.records()) == [{"step": 1}]
-        out.write(b'ep":2}\nno json\n[3]\n')
-        assert list(tail.records()) == [{"step": 2}]
-
-
-def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    from shutil import disk_usage
-
-    real = disk_usage(tmp_path)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: real._replace(free=1000))
-    assert "is full" in Watchdog(Limits(), tmp_path / "console.log").verdict(Progress())
-
-
-def test_ray_without_enough_cpus_is_named(tmp_path, monkeypatch):
-    dog, progress = Watchdog(Limits(), tmp_path / "console.log"), Progress()
-    dog.heard("(autoscaler) Warning: The following resource request cannot be scheduled right now: {'CPU': 1.0}")
-    assert dog.verdict(progress) == ""
-    now = time.monotonic
-    monkeypatch.setattr("time.monotonic", lambda: now() + 31)
-    assert "too few CPUs or GPUs" in dog.verdict(progress)
-
-
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["ValueError: first", "KeyError: 'second'"], "KeyError: 'second'"),
-        (["\x1b[36m(TaskRunner pid=3)\x1b[0m torch.OutOfMemoryError: no memory", "x"], "no memory"),
-        (["OSError: no file x", "ray.exceptions.ActorDiedError: The actor died"], "OSError: no file x"),
-        (["all is well"], ""),
-    ],
-)
-def test_the_most_telling_error_is_found(tmp_path, lines, found):
-    console = tmp_path / "console.log"
-    console.write_text("\n".join(lines) + "\n")
-    assert found in reason(console)
-    assert bool(reason(console)) == bool(found)
-
-
-def test_words_of_the_progress():
-    progress = Progress(total=10)
-    assert not progress.take_step({"step": 0, "data": {"val-core/x": 1.0}})
-    assert progress.take_step({"step": 4, "data": {"timing_s/step": 2.0}})
-    assert progress.left == 12.0
-    assert [clock(5), clock(200), clock(7500)] == ["5 s", "3 min 20 s", "2 h 5 min"]
-    assert question("system\nBe kind.\nuser\nWhat?\nassistant\n") == "What?"
-    assert question("anything else") == "anything else"
-    assert len(validation_lines(3, {}, [{"prompt": "p", "response": "r", "score": None}] * 9)) == 7
-
-
-def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypatch):
-    from klinic.trainer.launch import doctor
-    from klinic.trainer.stream import RunDirectory
-
-    monkeypatch.setattr(doctor, "PAUSE", 0.2)
-    with RunDirectory.create(tmp_path / "run", framework="verl") as run:
-        watching = doctor.Doctor(run.path)
-        watching.start()
-        for step in range(1, 31):
-            data = {"critic/score/mean": 0.5, "actor/ppo_kl": 5.0, "actor/pg_clipfrac": 0.6, "actor/entropy": 0.1}
-            run.write_step(step, data)
-        deadline = time.monotonic() + 60
-        while not watching.words and time.monotonic() < deadline:
-            time.sleep(0.1)
-        watching.stop()
-    assert watching.words.startswith("health ")
-    broken = doctor.Doctor(tmp_path / "nothing" / "there")
-    broken.start()
-    broken.stop()
-    assert broken.words == ""
