@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 
-KLINIC = (sys.executable, "-m", "klinic.diagnostics.cli")
+KLINIC = (str(Path(sys.executable).with_name("klinic")),)
 SMALL = (
     "data.train_batch_size=16",
     "actor_rollout_ref.actor.ppo_mini_batch_size=8",
