@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -68,23 +68,10 @@ def _rules() -> Mapping[str, Card]:
 
 
 def _metrics() -> list[str]:
-    """Every metric's plain name that the knowledge has."""
-    from klinic.diagnostics.knowledge import known_patterns
+    """Every metric's plain name that the knowledge has, those of derived signals included."""
+    from klinic.diagnostics.knowledge.metrics import derived_patterns, known_patterns, spread
 
-    return [name for pattern in known_patterns() for name in _spread(pattern)]
-
-
-def _spread(pattern: str) -> Iterator[str]:
-    """`a/{b,c}` as a/b and a/c; a pattern with a free part gives nothing."""
-    if "<" in pattern or "*" in pattern:
-        return
-    before, brace, rest = pattern.partition("{")
-    if not brace:
-        yield pattern
-        return
-    options, _, after = rest.partition("}")
-    for option in options.split(","):
-        yield from _spread(before + option + after)
+    return [name for pattern in (*known_patterns(), *derived_patterns()) for name in spread(pattern)]
 
 
 def _find_metric(word: str) -> list[MetricInfo]:
@@ -189,15 +176,26 @@ def _metric(page: Page, info: MetricInfo, cards: Sequence[Card]) -> None:
     page.line(page.style(info.name, "heading"))
     page.text(info.meaning)
     page.line()
-    page.text(f"Unit: {info.unit}; {BETTER[info.direction]}. Logged: {info.when}.")
+    verb = "Known" if info.formula else "Logged"
+    page.text(f"Unit: {info.unit}; {BETTER[info.direction]}. {verb}: {info.when}.")
     healthy = bounds(info.low, info.high)
     page.text(f"Healthy runs show {healthy}." if healthy else f"No range: {info.no_range}.")
+    _formula(page, info)
     readers = [card for card in cards if any(info.name in part for part in _expressions(card))]
     if readers:
         page.heading("Rules that read it")
     for card in readers:
         page.text(f"{card.name} ({card.id}): {card.text('summary')}", 2, 4)
     page.line()
+
+
+def _formula(page: Page, info: MetricInfo) -> None:
+    """How a derived signal is computed, in the language of cards."""
+    if info.formula:
+        page.heading("Computed as")
+        page.text(info.formula, 2, 4)
+    for name, text in info.let:
+        page.text(f"where {name} = {text}", 2, 4)
 
 
 def _expressions(card: Card) -> list[str]:

@@ -1,9 +1,10 @@
-"""What a metric means: `metric(name)` looks it up in metrics.yaml, patterns included."""
+"""What a metric means: `metric(name)` looks it up in metrics.yaml and derived.yaml, patterns included."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -22,7 +23,8 @@ class MetricInfo:
 
     meaning: one or two sentences. unit: as printed. direction: which way is better. when: when it is logged.
     low, high: what healthy runs show, None where there is no range; `no_range` then gives the reason.
-    family: first part of the name. panel: panel of the dashboard.
+    family: first part of the name. panel: panel of the dashboard. formula, let: how a derived signal is computed,
+    in the language of cards; empty for what a log holds.
     """
 
     name: str
@@ -36,6 +38,8 @@ class MetricInfo:
     no_range: str
     family: str
     panel: str
+    formula: str = ""
+    let: tuple[tuple[str, str], ...] = ()
 
 
 def metric(name: str) -> MetricInfo | None:
@@ -49,14 +53,49 @@ def metric(name: str) -> MetricInfo | None:
     return None
 
 
+def entry(pattern: str) -> MetricInfo:
+    """A key of metrics.yaml or derived.yaml as it stands; what its parts match reads `mean, max or min`.
+
+    Raises KeyError for anything but a key.
+    """
+    words = [_in_words(part) for part in _PARTS.finditer(pattern)]
+    found = (_table("metrics") | _table("derived"))[pattern]
+    return replace(_info(pattern, pattern, found, tuple(words)), formula=str(found.get("formula", "")))
+
+
+def _in_words(part: re.Match[str]) -> str:
+    if not part["one"]:
+        return part[0]
+    *others, last = part["one"].split(",")
+    return f"{', '.join(others)} or {last}"
+
+
 def known_patterns() -> tuple[str, ...]:
     """All keys of metrics.yaml, in its order."""
-    return tuple(_table())
+    return tuple(_table("metrics"))
+
+
+def derived_patterns() -> tuple[str, ...]:
+    """All keys of derived.yaml, in its order."""
+    return tuple(_table("derived"))
+
+
+def spread(pattern: str) -> Iterator[str]:
+    """`a/{b,c}` as a/b and a/c; a pattern with a free part gives nothing."""
+    if "<" in pattern or "*" in pattern:
+        return
+    before, brace, rest = pattern.partition("{")
+    if not brace:
+        yield pattern
+        return
+    options, _, after = rest.partition("}")
+    for option in options.split(","):
+        yield from spread(before + option + after)
 
 
 @cache
-def _table() -> dict[str, dict[str, Any]]:
-    text = files("klinic.diagnostics.knowledge").joinpath("metrics.yaml").read_text("utf-8")
+def _table(name: str) -> dict[str, dict[str, Any]]:
+    text = files("klinic.diagnostics.knowledge").joinpath(f"{name}.yaml").read_text("utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     table: dict[str, dict[str, Any]] = yaml.load(text, Loader=loader)  # noqa: S506 (a safe loader)
     return table
@@ -64,8 +103,9 @@ def _table() -> dict[str, dict[str, Any]]:
 
 @cache
 def _entries() -> tuple[dict[str, dict[str, Any]], list[tuple[str, re.Pattern[str], dict[str, Any]]]]:
-    plain = {key: entry for key, entry in _table().items() if not _PARTS.search(key)}
-    patterns = [(key, _compiled(key), entry) for key, entry in _table().items() if key not in plain]
+    table = _table("metrics") | _table("derived")
+    plain = {key: entry for key, entry in table.items() if not _PARTS.search(key)}
+    patterns = [(key, _compiled(key), entry) for key, entry in table.items() if key not in plain]
     return plain, patterns
 
 
@@ -94,4 +134,6 @@ def _info(name: str, pattern: str, entry: dict[str, Any], groups: tuple[str, ...
         no_range=str(entry.get("none", "")),
         family=name.split("/", 1)[0],
         panel=str(entry["panel"]),
+        formula=str(entry.get("formula", "")).format(name, *groups),
+        let=tuple((str(word), str(text)) for word, text in entry.get("let", {}).items()),
     )

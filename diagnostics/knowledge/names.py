@@ -38,6 +38,13 @@ def scale(name: str) -> float:
 
 
 @cache
+def other_names(name: str) -> tuple[tuple[str, str], ...]:
+    """(table of aliases.yaml, name there) for what others call a metric; patterns of whole families are left out."""
+    tables = _tables()
+    return tuple((table, raw) for table in tables["families"] for raw, ours in tables[table].items() if ours == name)
+
+
+@cache
 def _tables() -> dict[str, Any]:
     text = files("klinic.diagnostics.knowledge").joinpath("aliases.yaml").read_text("utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,0 +1,122 @@
+"""Derived signals: values worked out by hand, and a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from klinic.diagnostics.engine.notation import run_from_series
+from klinic.diagnostics.knowledge import known_patterns, metric
+from klinic.diagnostics.knowledge.derived import derive, derived
+from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.signals import PlainFacts
+
+ROOT = Path(__file__).parents[3]
+UNKNOWN = None
+CAP = {"data.max_response_length": 512}
+BATCH = {"data.train_batch_size": 64}
+
+# name, series, config, facts, last value
+BY_HAND = [
+    ("updates_per_batch", {"actor/ppo_kl": "0"}, {}, {"U": 4.0}, 4.0),
+    ("updates_per_batch", {"actor/ppo_kl": "0.004"}, {}, {}, 2.0),
+    (
+        "kl_sequence",
+        {"critic/score/mean": "0.6", "critic/rewards/mean": "0.59", "actor/reward_kl_penalty_coeff": "0.001"},
+        {},
+        {},
+        10.0,
+    ),
+    ("truncation", {"response_length/clip_ratio": "0.3", "response_length/max": "512"}, CAP, {}, 0.3),
+    ("truncation", {"response_length/clip_ratio": "0.3", "response_length/max": "511"}, CAP, {}, 0.0),
+    ("truncation", {"response_length/clip_ratio": "0.3x5", "response_length/max": "256x5"}, {}, {}, 0.3),
+    ("truncation", {"response_length/clip_ratio": "0.3x5", "response_length/max": "256x4 250"}, {}, {}, 0.0),
+    (
+        "relative_vf_loss",
+        {"critic/vf_loss": "0.1", "critic/score/mean": "0.5", "critic/score/min": "0", "critic/score/max": "1"},
+        {},
+        {},
+        0.8,
+    ),
+    (
+        "relative_vf_loss",
+        {"critic/vf_loss": "0.1", "critic/score/mean": "0.5", "critic/score/min": "-1", "critic/score/max": "1"},
+        {},
+        {},
+        UNKNOWN,
+    ),
+    ("phase_share/gen", {"timing_s/gen": "6", "timing_s/step": "10"}, {}, {}, 0.6),
+    ("phase_share/ref", {"timing_s/gen": "6", "timing_s/step": "10"}, {}, {}, UNKNOWN),
+    (
+        "other_share",
+        {"timing_s/gen": "6", "timing_s/update_actor": "2", "timing_s/adv": "0.5", "timing_s/step": "10"},
+        {},
+        {},
+        0.15,
+    ),
+    ("decode_rate", {"timing_per_token_ms/gen": "0.5"}, {}, {}, 2000.0),
+    ("decode_rate", {"response_length/mean": "100", "timing_s/gen": "5"}, BATCH, {"n": 4.0}, 5120.0),
+    ("imbalance", {"global_seqlen/balanced_max": "1200", "global_seqlen/mean": "1000"}, {}, {}, 1.2),
+    ("length_skew", {"response_length/max": "900", "response_length/mean": "300"}, {}, {}, 3.0),
+    ("noise_floor", {"actor/ppo_kl": "0.0001 -0.0003 0.0002"}, {}, {"U": 1.0}, 0.0002),
+    ("noise_floor", {"actor/ppo_kl": "0.0001 -0.0003 0.0002"}, {}, {"U": 2.0}, UNKNOWN),
+    (
+        "uniform_group_prob",
+        {"critic/score/mean": "0.5", "critic/score/min": "0", "critic/score/max": "1"},
+        {},
+        {"n": 4.0},
+        0.125,
+    ),
+    (
+        "uniform_group_prob",
+        {"critic/score/mean": "0.5", "critic/score/min": "0", "critic/score/max": "1"},
+        {},
+        {"n": 1.0},
+        UNKNOWN,
+    ),
+    ("no_signal", {"critic/advantages/max": "1 0", "critic/advantages/min": "-1 0"}, {}, {}, 1.0),
+    ("no_signal", {"critic/advantages/max": "1 0.5", "critic/advantages/min": "-1 0"}, {}, {}, 0.0),
+]
+
+
+@pytest.mark.parametrize(("name", "series", "config", "facts", "expected"), BY_HAND)
+def test_by_hand(
+    name: str, series: dict[str, str], config: dict[str, int], facts: dict[str, float], expected: float | None
+) -> None:
+    run = run_from_series({"series": series, "config": config})
+    frame = derive(run, PlainFacts(**facts))
+    column = f"derived/{name}"
+    if expected is UNKNOWN:
+        assert column not in frame.columns or frame[column][-1] is None
+    else:
+        assert frame[column][-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_every_derived_signal_is_worked_out_by_hand() -> None:
+    done = {f"derived/{name}".rsplit("phase_share/", 1)[0] for name, *_ in BY_HAND}
+    assert {info.name.rsplit("phase_share/", 1)[0] for info in derived()} == done
+
+
+def test_each_is_explained_and_has_a_range_or_a_reason() -> None:
+    for info in derived():
+        assert metric(info.name) == info
+        assert len(info.meaning.split()) > 5 and info.unit and info.when and info.formula
+        assert (info.low is not None and info.high is not None) != bool(info.no_range)
+    assert not any(pattern.startswith("derived/") for pattern in known_patterns())
+
+
+def test_a_recording() -> None:
+    run = open_run(ROOT / "sample_logs" / "h200" / "ppo_lr_too_high")
+    frame = derive(run)
+    assert frame.height == run.frame.height and frame["step"].to_list() == run.frame["step"].to_list()
+    assert set(frame["derived/updates_per_batch"]) == {2.0}
+    shares = [name for name in frame.columns if "_share" in name]
+    assert frame.select(shares).drop_nulls().sum_horizontal().to_list() == pytest.approx([1.0] * 25)
+    assert frame["derived/truncation"][-1] == 1.0  # every response is cut once the policy broke
+    assert frame["derived/kl_sequence"][-1] > 100
+
+
+def test_a_run_without_metrics_has_no_derived_signals() -> None:
+    run = open_run(ROOT / "sample_logs" / "h200" / "err_hydra_typo")
+    assert [name for name in derive(run).columns if name.startswith("derived/")] == []
