@@ -1,4 +1,4 @@
-"""`klinic rules`: list the rules, check cards, run their cases."""
+"""List the rules, check cards, run their cases, begin a new one, write their pages."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import click
 from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.engine.card import Card, CardError, load_card
 from klinic.diagnostics.engine.cases import CaseError, CaseResult, run_cases
-from klinic.diagnostics.engine.library import all_cards, card_paths
+from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, folders, load_cards
 from klinic.diagnostics.engine.lint import check_card
+from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 
 
 @click.group()
 def rules() -> None:
-    """List the rules, check your own cards, run their cases."""
+    """List the rules, check your own cards, run their cases, begin a new one, write their pages."""
 
 
 @rules.command("list")
@@ -100,6 +101,97 @@ def test(files: tuple[Path, ...], quiet: bool) -> None:
     click.echo(f"{len(results) - len(failed)} of {len(results)} cases passed")
     if failed or not results:
         raise click.exceptions.Exit(1)
+
+
+@rules.command()
+@click.argument("word", metavar="FAMILY/NAME")
+@click.option(
+    "--in", "folder", default="rules", show_default=True, metavar="DIR", help="Folder of rules to write into."
+)
+@click.option("--metric", default="actor/grad_norm", show_default=True, metavar="METRIC", help="What the rule reads.")
+def new(word: str, folder: str, metric: str) -> None:
+    """Begin a rule: write a card and its cases that pass the checks, with the family's next id.
+
+    A rule of the family `incident` reads the log's text instead of a metric. Exit 2 where the name is taken.
+    """
+    from klinic.diagnostics.knowledge import metric as known
+
+    info = known(metric)
+    where = Path(folder)
+    try:
+        cards = all_cards([where] if where.is_dir() and not _offered(where) else ())
+        made, path = scaffold(word, where, cards, metric, info.unit if info else "", info.panel if info else "policy")
+    except (CardError, ScaffoldError) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{folder}: cannot write there: {error.strerror}")
+    click.echo(NEXT.format(id=made, path=path, cases=path.with_name(f"{path.stem}.cases.yaml")))
+
+
+NEXT = """\
+Wrote {path} ({id}) and {cases}. Next:
+  1. say in the card what it looks at, when it fires, why, and what to try (docs/grammar.md)
+  2. take thresholds from recordings and name them as source
+  3. klinic rules check {path}
+  4. klinic rules test {path}
+  5. klinic rules docs, where the card is one of klinic's own"""
+
+
+def _offered(folder: Path) -> bool:
+    """Whether an installed package offers this folder, so that its cards are known already."""
+    return folder.resolve() in {path.resolve() for path in folders()}
+
+
+@rules.command()
+@click.option("--rules", "folder", metavar="DIR", help="Cards of this folder alone, without the page of metrics.")
+@click.option("--out", default="docs", show_default=True, metavar="DIR", help="Write rules/*.md and metrics.md here.")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
+def docs(folder: str | None, out: str, only_check: bool) -> None:
+    """Write the pages about rules and metrics: an index, a page a family, a page of metrics."""
+    where = Path(out)
+    try:
+        pages = _pages([Path(folder)] if folder else list(folders(BUILTIN)), metrics=folder is None)
+        stale = _stale(where, pages)
+        if not only_check:
+            _write(where, pages, stale)
+    except (CardError, CaseError) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{out}: {error.strerror or error}")
+    if only_check and stale:
+        fail(f"{len(stale)} of {len(pages)} pages are stale (run klinic rules docs): {', '.join(stale)}", 1)
+    click.echo(f"{len(pages)} pages, {len(stale) or 'none'} {'stale' if only_check else 'changed'}")
+
+
+def _pages(cards_in: list[Path], *, metrics: bool) -> dict[str, str]:
+    """Path below the folder of documentation -> text."""
+    from klinic.diagnostics.report.metricbook import metric_page
+    from klinic.diagnostics.report.rulebook import rule_pages
+
+    pages = {f"rules/{name}": text for name, text in rule_pages(load_cards(cards_in)).items()}
+    return pages | ({"metrics.md": metric_page()} if metrics else {})
+
+
+def _stale(where: Path, pages: dict[str, str]) -> list[str]:
+    """Pages that differ from what is written, and pages of families that are gone."""
+    differing = [name for name, text in pages.items() if not _same(where / name, text)]
+    gone = [
+        f"rules/{path.name}" for path in sorted((where / "rules").glob("*.md")) if f"rules/{path.name}" not in pages
+    ]
+    return differing + gone
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text("utf-8") == text
+
+
+def _write(where: Path, pages: dict[str, str], stale: list[str]) -> None:
+    (where / "rules").mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        if name in pages:
+            (where / name).write_text(pages[name], "utf-8")
+        else:
+            (where / name).unlink()
 
 
 def _results(path: Path) -> list[CaseResult]:

@@ -24,10 +24,17 @@ def card_paths(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def folders() -> Iterator[Path]:
-    """Folders that installed packages offer: an entry point is a path, a callable giving paths, or has `folder`."""
+BUILTIN = "builtin"  # name of klinic's own entry point
+
+
+def folders(name: str = "") -> Iterator[Path]:
+    """Folders that installed packages offer: an entry point is a path, a callable giving paths, or has `folder`.
+
+    name: of one entry point; all where it is empty.
+    """
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        yield from _offered(point)
+        if name in ("", point.name):
+            yield from _offered(point)
 
 
 def _offered(point: EntryPoint) -> Iterator[Path]:
