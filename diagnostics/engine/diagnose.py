@@ -90,7 +90,9 @@ def _diagnosis(
         vitals=signs,
         findings=findings,
         incidents=incidents,
-        prescription=prescribe(findings, {card.id: card for card in cards}, run, _condition(run, about)),
+        prescription=prescribe(
+            findings, {card.id: card for card in cards}, run, _condition(run, about), _measure(run, about)
+        ),
         not_applicable=_not_applicable(run, judgement),
         notes=run.notes,
     )
@@ -194,6 +196,15 @@ def _condition(run: Run, about: Facts) -> Callable[[Card, str], bool]:
         return bool(len(values)) and values[-1] is True
 
     return holds
+
+
+def _measure(run: Run, about: Facts) -> Callable[[Card, str], float | None]:
+    def value(card: Card, text: str) -> float | None:
+        values = evaluate(compile_text(text, card.scope(), "number"), run, about)
+        last = values[-1] if len(values) else None
+        return float(last) if isinstance(last, int | float) else None
+
+    return value
 
 
 def _not_applicable(run: Run, judgement: Judgement) -> tuple[NotApplicable, ...]:

@@ -12,11 +12,13 @@ from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
 from klinic.diagnostics.run import Run
-from klinic.diagnostics.verlconfig import check_override, table
+from klinic.diagnostics.verlconfig import Facts, check_override, facts, table
+from klinic.diagnostics.verlconfig.idle import idle
 
 _BARE = re.compile(r"[\w./:-]+")  # texts that Hydra reads without quotes
 
 Condition = Callable[[Card, str], bool]
+Measure = Callable[[Card, str], float | None]
 
 
 @dataclass(frozen=True)
@@ -28,52 +30,79 @@ class _Wanted:
     override: Override
 
 
+@dataclass(frozen=True)
+class _Patient:
+    """What remedies are computed from: the run, its facts, and the cards' expressions at its last row."""
+
+    cards: Mapping[str, Card]
+    run: Run
+    about: Facts
+    holds: Condition
+    measured: Measure
+
+
 def prescribe(
-    findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition
+    findings: Sequence[Finding],
+    cards: Mapping[str, Card],
+    run: Run,
+    holds: Condition,
+    measured: Measure = lambda card, text: None,
 ) -> tuple[Override, ...]:
     """The overrides to try, in order: of each root finding the first remedy, then what to try if that fails.
 
     findings: with their root causes. cards: by id. holds: (card, expression) -> whether a remedy's `if` holds now.
+    measured: (card, expression) -> its value now, None where unknown.
     A consequence is treated only where its root has no remedy; information is not treated. Where findings want
-    different values for one key, the heavier one wins and the override says so.
+    different values for one key, the heavier one wins and the override says so. A key that would do nothing in this
+    run is never prescribed.
     """
-    wanted = [want for finding in _to_treat(findings, cards, run, holds) for want in _wants(finding, cards, run, holds)]
+    patient = _Patient(cards, run, facts(run), holds, measured)
+    wanted = [want for finding in _to_treat(findings, patient) for want in _wants(finding, patient)]
     ordered = sorted(wanted, key=lambda want: (want.place, -want.finding.severity, want.finding.first_step))
     return tuple(_one_per_key(ordered))
 
 
-def _to_treat(findings: Sequence[Finding], cards: Mapping[str, Card], run: Run, holds: Condition) -> Iterator[Finding]:
+def _to_treat(findings: Sequence[Finding], patient: _Patient) -> Iterator[Finding]:
     """Roots that act up, heaviest first; in place of a root without a remedy, what follows from it."""
     for root in (finding for finding in findings if finding.root_cause is None):
         group = [f for f in (root, *consequences(root, findings)) if f.severity > Severity.INFO]
-        treatable = [f for f in group if next(_wants(f, cards, run, holds), None)]
+        treatable = [f for f in group if next(_wants(f, patient), None)]
         yield from treatable[:1]
 
 
-def _wants(finding: Finding, cards: Mapping[str, Card], run: Run, holds: Condition) -> Iterator[_Wanted]:
-    card = cards.get(finding.id)
+def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
+    card = patient.cards.get(finding.id)
     place = 0
     for remedy in card.remedies if card else ():
-        override = _override(remedy, finding, run) if card and _fits(remedy, card, run, holds) else None
+        override = _override(remedy, finding, card, patient) if card and _fits(remedy, card, patient) else None
         if override is not None:
             place += 1
             yield _Wanted(finding, place, replace(override, rank=place))
 
 
-def _fits(remedy: Mapping[str, Any], card: Card, run: Run, holds: Condition) -> bool:
-    """Written for this framework (verl where neither the remedy nor the log names one), and its `if` holds."""
-    if remedy.get("framework", "verl") != (run.source.framework or "verl"):
+def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
+    """Written for this framework (verl where neither the remedy nor the log names one), at work in this run, and
+    its `if` holds."""
+    if remedy.get("framework", "verl") != (patient.run.source.framework or "verl"):
+        return False
+    if _is_verl(patient.run) and idle(str(remedy["key"]), patient.about):
         return False
     condition = remedy.get("if")
-    return condition is None or holds(card, str(condition))
+    return condition is None or patient.holds(card, str(condition))
 
 
-def _override(remedy: Mapping[str, Any], finding: Finding, run: Run) -> Override | None:
+def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: _Patient) -> Override | None:
     """None where the new value cannot be computed, is the old one, or would be refused."""
-    key = str(remedy["key"])
+    key, run = str(remedy["key"]), patient.run
     old = value_of(run, key)
     try:
-        new = evaluate(remedy.get("to"), old, lambda name: value_of(run, name), whole=_is_whole(key))
+        new = evaluate(
+            remedy.get("to"),
+            old,
+            lambda name: value_of(run, name),
+            whole=_is_whole(key),
+            signal=lambda text: patient.measured(card, text),
+        )
     except RemedyError:
         return None
     if isinstance(new, Append):
@@ -186,7 +215,8 @@ def _one_per_key(wanted: Sequence[_Wanted]) -> Iterator[Override]:
         same_key = [other for other in wanted if other.override.key == want.override.key]
         if same_key[0] is not want:
             continue
-        rivals = [other for other in same_key[1:] if not _same(other.override.new, want.override.new)]
+        others = (other for other in same_key[1:] if other.finding.id != want.finding.id)
+        rivals = [other for other in others if not _same(other.override.new, want.override.new)]
         yield replace(want.override, because=want.override.because + "".join(map(_rival, rivals[:2])))
 
 

@@ -28,6 +28,12 @@ class Append:
 
 Lookup = Callable[[str], Any]
 
+
+def _no_signals(text: str) -> Any:
+    """The value of any expression where there is no run to look at: unknown."""
+    return None
+
+
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -40,12 +46,12 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 
 
-def evaluate(to: Any, old: Any, lookup: Lookup, *, whole: bool = False) -> Any:
+def evaluate(to: Any, old: Any, lookup: Lookup, *, whole: bool = False, signal: Lookup = _no_signals) -> Any:
     """The new value of a key: a plain value, `Drop()` or `Append(value)`; floats keep one significant digit.
 
     to: text of the language, or a YAML number or truth value taken as it stands. old: the run's value, None where
     unknown. lookup: dotted key -> the run's value or the framework's default, None where neither is known.
-    whole: the key holds whole numbers only.
+    whole: the key holds whole numbers only. signal: expression of the grammar -> its value at the run's last row.
     Raises RemedyError where a value that is needed is unknown or the text is not of the language.
     """
     if not isinstance(to, str):
@@ -55,15 +61,16 @@ def evaluate(to: Any, old: Any, lookup: Lookup, *, whole: bool = False) -> Any:
     except SyntaxError as error:
         raise RemedyError(f"cannot read {to!r}: {error.msg}, column {error.offset}") from None
     try:
-        return _rounded(_Remedy(old, lookup).value(tree), tree, whole)
+        return _rounded(_Remedy(old, lookup, signal).value(tree), tree, whole)
     except (TypeError, ZeroDivisionError, OverflowError) as error:
         raise RemedyError(f"cannot compute {to!r} from {old!r}: {error}") from None
 
 
 class _Remedy:
-    def __init__(self, old: Any, lookup: Lookup) -> None:
+    def __init__(self, old: Any, lookup: Lookup, signal: Lookup) -> None:
         self._old = old
         self._lookup = lookup
+        self._signal = signal
 
     def value(self, node: ast.expr) -> Any:
         match node:
@@ -97,6 +104,10 @@ class _Remedy:
                 return _divisor(int(number), self._known(self._old, "the key's present value"))
             case ("cfg", [str(key)]):
                 return self._known(self._lookup(key), key)
+            case ("signal", [str(text)]):
+                return self._known(self._signal(text), text)
+            case ("sqrt", [int() | float() as number]) if number >= 0:
+                return math.sqrt(number)
         raise RemedyError(f"{name}() with {len(args)} argument(s) is not of the language of `to`")
 
     @staticmethod

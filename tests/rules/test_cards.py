@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.engine.card import load_card
+from klinic.diagnostics.engine.card import Card, load_card
 from klinic.diagnostics.engine.cases import load_cases, run_case
 from klinic.diagnostics.engine.lint import check_card
+from klinic.diagnostics.engine.remedy import evaluate
+from klinic.diagnostics.signals import compile_text
 from klinic.diagnostics.verlconfig import table
 
 RULES = Path(__file__).parents[2] / "rules"
@@ -53,6 +55,20 @@ def test_remedies_name_keys_of_verl(path: Path) -> None:
     remedies = [remedy for remedy in load_card(path).remedies if remedy.get("framework", "verl") == "verl"]
     unknown = [r["key"] for r in remedies if not r["key"].startswith("+") and table.entry(r["key"]) is None]
     assert unknown == []
+
+
+@pytest.mark.parametrize("path", CARDS, ids=lambda path: path.stem)
+def test_remedies_can_be_computed(path: Path) -> None:
+    card = load_card(path)
+    for remedy in card.remedies:
+        if "if" in remedy:
+            compile_text(str(remedy["if"]), card.scope(), "truth")
+        evaluate(remedy["to"], 1, lambda key: 1.0, signal=lambda text: _compiles(card, text))
+
+
+def _compiles(card: Card, text: str) -> float:
+    compile_text(text, card.scope(), "number")
+    return 1.0
 
 
 def test_ids_and_names_are_never_used_twice() -> None:
