@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from klinic.trainer.plugin import environ
+from klinic.trainer.plugin.backend import Backend
 from klinic.trainer.plugin.install import apply
 from klinic.trainer.plugin.points import Point, Touch
 from klinic.trainer.plugin.reward import resolve
@@ -213,6 +214,19 @@ def test_each_wish_for_a_reward_is_taken_up_once(session: Session, monkeypatch: 
     session.end_of_step(5)
     assert taken == ["rule", "rule"]
     assert events(run) == [("reward swapped", 3), ("reward swapped", 5)]
+
+
+def test_a_resumed_run_goes_on_with_the_reward_it_was_swapped_to(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = session.run
+    assert run is not None
+    monkeypatch.setattr("klinic.trainer.plugin.reward.swap", lambda trainer, wish: ("reward swapped", wish))
+    monkeypatch.setattr("klinic.trainer.plugin.backend.RunDirectory", lambda path: run)
+    monkeypatch.setattr("klinic.trainer.plugin.backend.current", lambda: session)
+    request_reward(run.path, "rule")
+    Backend.start("p", "e", {}).finish()
+    assert events(run) == [("started", 3), ("reward swapped", 3), ("finished", None)]
 
 
 def write(folder: Path, name: str, text: str) -> str:

@@ -41,6 +41,7 @@ class Backend:
         session.open(run)
         step = session.step()
         run.event("resumed" if run.resumed else "started", step, from_checkpoint=step or None)
+        session.use_reward(step)
         backend = cls(run, session)
         backend._beat.start()
         return backend

@@ -50,10 +50,19 @@ class Session:
         self.last_step = step
         if self.run is None or self.trainer is None:
             return
-        if request := pending(self.run.path, REWARD):
-            self._swap(request, step)
+        self.use_reward(step)
         if request := pending(self.run.path, STOP):
             self._stop(request, step)
+
+    def use_reward(self, step: int) -> None:
+        """Swap the reward where a wish lies in the control folder that was not taken up yet.
+
+        Called before the first step too: a resumed run goes on with the reward that it was swapped to.
+        """
+        if self.run is None or self.trainer is None:
+            return
+        if request := pending(self.run.path, REWARD):
+            self._swap(request, step)
 
     def _swap(self, request: Request, step: int) -> None:
         if request.mark == self._reward:
