@@ -118,6 +118,12 @@ ON_CPU = (
         (Point("AgentLoopManagerTQ.generate_sequences", ("prompts",)), Point("AgentLoopManagerTQ.create")),
     ),
     Touch(
+        "verl.workers.rollout.llm_server",
+        None,
+        "rollouts in one batch",
+        (Point("LLMServerManager._initialize_llm_servers"),),
+    ),
+    Touch(
         "verl.experimental.agent_loop.agent_loop",
         None,
         "rollouts in one batch",

@@ -116,24 +116,19 @@ class BatchedAgentLoopManager(AgentLoopManagerTQ):  # type: ignore[misc]
         return params
 
     def _generate(self, trajectories: list[Trajectory]) -> None:
-        servers = max(1, int(self.config.trainer.n_gpus_per_node) * int(self.config.trainer.nnodes))
-        size = -(-len(trajectories) // servers)
+        """Share the batch among the servers; verl's load balancer has nothing to add to one call for each."""
+        servers = current().trainer.llm_server_manager.server_handles
+        size = -(-len(trajectories) // len(servers))
         parts = [trajectories[at : at + size] for at in range(0, len(trajectories), size)]
-        answers = [self._ask(part) for part in parts]
+        asked = [
+            server.generate_many.remote([(each.prompt, each.params) for each in part])
+            for server, part in zip(servers, parts, strict=False)
+        ]
         tokens = self._tokens
         assert tokens is not None  # noqa: S101
-        for part, answer in zip(parts, ray.get(answers, timeout=TIMEOUT), strict=True):
+        for part, answer in zip(parts, ray.get(asked, timeout=TIMEOUT), strict=True):
             for trajectory, output in zip(part, answer, strict=True):
                 tokens.finish(trajectory, output)
-
-    def _ask(self, part: list[Trajectory]) -> Any:
-        """Send requests to the server with the fewest; the balancer counts a part as one request."""
-        name = part[0].key
-        balancer = self.llm_client._load_balancer
-        server_id, server = ray.get(balancer.acquire_server.remote(request_id=name), timeout=60)
-        answer = server.generate_many.remote([(each.prompt, each.params) for each in part])
-        balancer.release_server.remote(server_id=server_id)
-        return answer
 
     def _store(self, trajectories: list[Trajectory], partition: str, spent: tuple[float, float]) -> None:
         good = [each for each in trajectories if each.error is None]
