@@ -76,6 +76,9 @@ def test_batches_divide_as_verl_asserts(batch, mini, n, estimator, gpus):
         micro = value(plan, f"{ACTOR}.ppo_micro_batch_size_per_gpu")
         assert (min(mini, batch) * n) % micro == 0
         assert 1 <= micro <= 128
+        assert batch * n % value(plan, f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu") == 0
+        if estimator == "gae":
+            assert batch * n % value(plan, "critic.ppo_micro_batch_size_per_gpu") == 0
 
 
 def test_a_small_train_batch_pulls_the_mini_batch_down(tmp_path):

@@ -58,16 +58,19 @@ def batches(d: Draft) -> None:
 
 
 def _micro_batches(d: Draft) -> None:
+    """Sizes that divide both a mini batch and the whole batch: verl asserts the one in updates, the other elsewhere."""
     n = d.number(f"{ROLLOUT}.n", 1)
-    actor = _divisor(d.number(f"{ACTOR}.ppo_mini_batch_size", 256) * n)
-    why = "as many sequences at a time as stay in the cache of a small CPU"
+    batch = d.number("data.train_batch_size", 1024) * n
+    why = "as many sequences at a time as suit a small CPU, a divisor of the batch"
     if not _micro_given(d, ACTOR):
-        d.fill(f"{ACTOR}.ppo_micro_batch_size_per_gpu", actor, why)
-    d.fill(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", 128, why)
+        mini = d.number(f"{ACTOR}.ppo_mini_batch_size", 256) * n
+        d.fill(f"{ACTOR}.ppo_micro_batch_size_per_gpu", _divisor(math.gcd(mini, batch)), why)
+    d.fill(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", _divisor(batch), why)
     if d.reference:
-        d.fill(f"{REF}.log_prob_micro_batch_size_per_gpu", 128, why)
+        d.fill(f"{REF}.log_prob_micro_batch_size_per_gpu", _divisor(batch), why)
     if d.critic and not _micro_given(d, "critic"):
-        d.fill("critic.ppo_micro_batch_size_per_gpu", _divisor(d.number("critic.ppo_mini_batch_size", 256) * n), why)
+        mini = d.number("critic.ppo_mini_batch_size", 256) * n
+        d.fill("critic.ppo_micro_batch_size_per_gpu", _divisor(math.gcd(mini, batch)), why)
 
 
 def _micro_given(d: Draft, part: str) -> bool:
