@@ -52,9 +52,9 @@ def prescribe(
 
     findings: with their root causes. cards: by id. holds: (card, expression) -> whether a remedy's `if` holds now.
     measured: (card, expression) -> its value now, None where unknown.
-    A consequence is treated only where its root has no remedy; information is not treated. Where findings want
-    different values for one key, the heavier one wins and the override says so. A key that would do nothing in this
-    run is never prescribed.
+    A consequence is treated only where its root's card knows no remedy at all; information is not treated. Where
+    findings want different values for one key, the heavier one wins and the override says so. A key that would do
+    nothing in this run is never prescribed.
     """
     patient = _Patient(cards, run, facts(run), holds, measured)
     wanted = [want for finding in _to_treat(findings, patient) for want in _wants(finding, patient)]
@@ -63,21 +63,30 @@ def prescribe(
 
 
 def _to_treat(findings: Sequence[Finding], patient: _Patient) -> Iterator[Finding]:
-    """Roots that act up, heaviest first; in place of a root without a remedy, what follows from it."""
+    """Roots that act up, heaviest first; in place of a root that no config cures at all, what follows from it.
+
+    A root whose card has remedies of which none fits this run (a reward that is always zero, whatever the group
+    size) lies outside the config: treating what follows from it would change nothing.
+    """
     for root in (finding for finding in findings if finding.root_cause is None):
-        group = [f for f in (root, *consequences(root, findings)) if f.severity > Severity.INFO]
+        card = patient.cards.get(root.id)
+        followers = () if card and card.remedies else consequences(root, findings)
+        group = [f for f in (root, *followers) if f.severity > Severity.INFO]
         treatable = [f for f in group if next(_wants(f, patient), None)]
         yield from treatable[:1]
 
 
 def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
+    """The finding's remedies that fit, the first one of each key, in the card's order."""
     card = patient.cards.get(finding.id)
-    place = 0
+    keys: list[str] = []
     for remedy in card.remedies if card else ():
-        override = _override(remedy, finding, card, patient) if card and _fits(remedy, card, patient) else None
+        known = str(remedy["key"]) in keys
+        fits = card is not None and not known and _fits(remedy, card, patient)
+        override = _override(remedy, finding, card, patient) if card and fits else None
         if override is not None:
-            place += 1
-            yield _Wanted(finding, place, replace(override, rank=place))
+            keys.append(override.key)
+            yield _Wanted(finding, len(keys), replace(override, rank=len(keys)))
 
 
 def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
@@ -162,9 +171,15 @@ def _logged(run: Run, metric: str) -> float | None:
     return float(f"{largest:.6g}") if isinstance(largest, float) and largest > 0 else None
 
 
+def is_assumed(run: Run, key: str) -> bool:
+    """Whether nothing tells the run's value of a key, so that verl's default is taken for it."""
+    shown = _logged(run, LOGGED.get(table.plain(key), ""))
+    return not run.config and _is_verl(run) and shown is None and value_of(run, key) is not None
+
+
 def _assumed(run: Run, key: str, old: Any) -> str:
     """A remark where the old value is nothing but verl's default because no config was found."""
-    if run.config or old is None or not _is_verl(run) or _logged(run, LOGGED.get(key, "")) is not None:
+    if not is_assumed(run, key):
         return ""
     return f" (the log does not say what it was: verl's default, {hydra(old)}, is assumed)"
 
@@ -215,8 +230,7 @@ def _one_per_key(wanted: Sequence[_Wanted]) -> Iterator[Override]:
         same_key = [other for other in wanted if other.override.key == want.override.key]
         if same_key[0] is not want:
             continue
-        others = (other for other in same_key[1:] if other.finding.id != want.finding.id)
-        rivals = [other for other in others if not _same(other.override.new, want.override.new)]
+        rivals = [other for other in same_key[1:] if not _same(other.override.new, want.override.new)]
         yield replace(want.override, because=want.override.because + "".join(map(_rival, rivals[:2])))
 
 

@@ -1,0 +1,106 @@
+"""Say which config changes cure a run, give its new launch command, and run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from klinic.diagnostics.cli.group import fail
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.run import Run
+    from klinic.trainer.treat import Treatment
+
+
+@click.command()
+@click.argument("run", type=click.Path(exists=True, path_type=Path))
+@click.argument("more", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the launch command as a script.")
+@click.option("--alternatives", is_flag=True, help="Show what else could be tried, in order.")
+@click.option("--train", "launching", is_flag=True, help="Launch the treated run; KEY=VALUE go behind the treatment.")
+@click.option("--run-dir", type=click.Path(path_type=Path), help="Where it is written; else <RUN>-treated.")
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The run's config.")
+@click.option("--profile", default="default", show_default=True, metavar="NAME")
+def treat(
+    run: Path,
+    more: tuple[str, ...],
+    form: str,
+    out: Path | None,
+    alternatives: bool,
+    launching: bool,
+    run_dir: Path | None,
+    config: Path | None,
+    profile: str,
+) -> int:
+    """Say which config changes cure RUN and give its launch command with them.
+
+    RUN is a run directory, a folder with a log and its command.txt, or a log. Exit status: 0, also where there is
+    nothing to treat; 2 where RUN cannot be judged; with --train the launch's own.
+    """
+    if more and not launching:
+        raise click.UsageError("KEY=VALUE belong to a launch: add --train")
+    found = _treatment(run, config, profile)
+    _show(found, form, alternatives)
+    if out is not None:
+        _write(found, out)
+    return _launch(found, more, run_dir) if launching and found.changes else 0
+
+
+def _treatment(path: Path, config: Path | None, profile: str) -> Treatment:
+    from klinic.diagnostics.readers import ReadError
+    from klinic.trainer.treat.treatment import read_run, treat
+
+    try:
+        return treat(path, _configured(read_run(path), config), profile=profile)
+    except (ReadError, ValueError) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or path}: {error.strerror}")
+
+
+def _configured(run: Run, config: Path | None) -> Run:
+    from klinic.diagnostics.cli.configfile import read_config, with_config
+
+    return with_config(run, read_config(config), str(config)) if config else run
+
+
+def _show(found: Treatment, form: str, alternatives: bool) -> None:
+    import orjson
+
+    from klinic.trainer.treat.show import text
+    from klinic.trainer.treat.treatment import as_json
+
+    if form == "json":
+        options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+        click.echo(orjson.dumps(as_json(found, alternatives), default=str, option=options))
+    else:
+        click.echo(text(found, alternatives), nl=False)
+
+
+def _write(found: Treatment, out: Path) -> None:
+    from klinic.trainer.treat.show import nothing, script
+
+    if not found.command:
+        fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(found)}")
+    try:
+        out.write_text(script(found), "utf-8")
+        out.chmod(0o755)
+    except OSError as error:
+        fail(f"{out}: {error.strerror}")
+
+
+def _launch(found: Treatment, more: tuple[str, ...], run_dir: Path | None) -> int:
+    from klinic.trainer.plan import PlanError
+    from klinic.trainer.recipes import RecipeError
+    from klinic.trainer.treat.apply import next_to, train, treated_plan
+
+    place = (run_dir or next_to(Path(found.path))).absolute()
+    try:
+        return train(treated_plan(found.origin, found.overrides, more, place), found.path, found.overrides)
+    except (PlanError, RecipeError) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or place}: {error.strerror}; name a writable --run-dir")
