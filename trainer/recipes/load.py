@@ -13,7 +13,7 @@ from klinic.diagnostics.engine.yamlio import read
 from klinic.trainer.recipes.lines import reasons
 
 FOLDER = Path(__file__).parent
-KEYS = {"summary", "extends", "platform", "shows", "expect", "overrides", "later"}
+KEYS = {"summary", "extends", "platform", "shows", "expect", "curable", "incurable", "overrides", "later"}
 
 
 class RecipeError(ValueError):
@@ -48,6 +48,7 @@ class Recipe:
 
     platform: "cpu", or "gpu", or "" for whatever the machine has. expect: what a diagnosis of the run should say
     (verdict, root_cause, first_step window), for faults. shows: what a reader of the curves should see.
+    incurable: why no config change cures the fault; empty where one does.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Recipe:
     entries: tuple[Entry, ...] = ()
     later: tuple[Later, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
+    incurable: str = ""
 
     @property
     def fault(self) -> bool:
@@ -108,7 +110,16 @@ def _read(file: Path) -> Recipe:
         entries=(*kept, *own),
         later=tuple(_later(each, file) for each in tree.get("later", ())),
         expect=tree.get("expect") or {},
+        incurable=_incurable(tree, file),
     )
+
+
+def _incurable(tree: Mapping[str, Any], file: Path) -> str:
+    """`curable: false` goes with a reason under `incurable`, and only so."""
+    reason = str(tree.get("incurable") or "").strip()
+    if tree.get("curable", True) is bool(reason):
+        raise RecipeError(f"{file}: `curable: false` and `incurable: <why>` belong together")
+    return reason
 
 
 def _later(item: Any, file: Path) -> Later:
