@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml constraints/cpu.txt
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/klinic diagnose sample_logs/demo/ppo_lr_too_high.jsonl
+	$(BIN)/klinic diagnose sample_logs/h200/ppo_lr_too_high
 
 test: check
 	$(BIN)/python -m pytest -m "slow and not long"
@@ -43,6 +43,10 @@ types: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
+
+# The pages made from cards and metrics.
+docs: $(VENV)/installed
+	$(BIN)/klinic rules docs
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
