@@ -19,21 +19,30 @@ def run_all(commands: Sequence[Sequence[str]], jobs: int, logs: Path) -> int:
     Gives 0, the worst exit code, or 130 where Ctrl-C or SIGTERM came: what runs is then stopped as Ctrl-C stops it.
     """
     logs.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    waiting, running, worst = list(enumerate(commands, 1)), {}, 0
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    running: dict[int, subprocess.Popen[bytes]] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                number, words = waiting.pop(0)
-                running[number] = _start(words, logs / f"{number}.log")
-            codes = {number: code for number, each in running.items() if (code := each.poll()) is not None}
-            for number, code in codes.items():
-                del running[number]
-                worst = max(worst, code if code >= 0 else 1)
-            time.sleep(PAUSE if running else 0)
+        return _run(list(enumerate(commands, 1)), jobs, logs, running)
     except KeyboardInterrupt:
         _stop(list(running.values()))
         return 128 + signal.SIGINT
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(
+    waiting: list[tuple[int, Sequence[str]]], jobs: int, logs: Path, running: dict[int, subprocess.Popen[bytes]]
+) -> int:
+    worst = 0
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            number, words = waiting.pop(0)
+            running[number] = _start(words, logs / f"{number}.log")
+        time.sleep(PAUSE)
+        codes = {number: code for number, each in running.items() if (code := each.poll()) is not None}
+        for number, code in codes.items():
+            del running[number]
+            worst = max(worst, code if code >= 0 else 1)
     return worst
 
 

@@ -1,0 +1,156 @@
+"""klinic treat: what to change, and the run's own command with it."""
+
+import json
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from klinic.diagnostics.cli import main
+from klinic.diagnostics.readers import open_run
+from klinic.trainer.cli.treat import treat as command
+from klinic.trainer.treat import treat
+from klinic.trainer.treat.apply import next_to, treated_plan
+from klinic.trainer.treat.origin import Origin, origin
+
+LOGS = Path(__file__).parents[2] / "sample_logs"
+HOT = LOGS / "h200" / "ppo_lr_too_high"
+LR = "actor_rollout_ref.actor.optim.lr"
+
+
+def run(*words):
+    return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
+
+
+def test_a_run_a_hundred_times_too_hot_comes_back_into_range():
+    found = treat(HOT)
+    assert found.overrides == [f"{LR}=5e-05"]  # the healthy runs of that model have 5e-5
+    was, now = (HOT / "command.txt").read_text(), found.command
+    assert now == was.strip().replace(f"{LR}=0.005", f"{LR}=5e-05")
+    assert "resume" in " ".join(found.missing)
+
+
+def test_text_says_the_diff_why_and_the_launch():
+    result = run(HOT, "--alternatives")
+    assert f"  {LR}: 0.005 -> 5e-05\n" in result.stdout
+    assert "(update-too-large)" in result.stdout
+    assert result.stdout.index("Launch:") < result.stdout.index("If that does not help")
+    assert f"{LR}=5e-05 \\" in result.stdout
+
+
+def test_json_says_the_same():
+    told = json.loads(run(HOT, "--format", "json", "--alternatives").stdout_bytes)
+    (change,) = told["changes"]
+    assert (change["key"], change["old"], change["new"], change["assumed"]) == (LR, 0.005, 5e-05, False)
+    assert told["command"] == treat(HOT).command
+    assert [one["override"] for one in told["alternatives"]] == [f"{LR}_warmup_steps=10"]
+    assert "alternatives" not in json.loads(run(HOT, "--format", "json").stdout_bytes)
+
+
+def test_out_writes_a_script_that_bash_reads(tmp_path):
+    script = tmp_path / "again.sh"
+    run(HOT, "--out", script)
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    assert f"{LR}=5e-05 \\\n" in script.read_text()
+    assert script.stat().st_mode & 0o100
+
+
+def test_nothing_to_treat_is_said_and_is_no_error():
+    result = run(LOGS / "h200" / "ppo_resumed")
+    assert (result.return_value, result.exit_code) == (0, 0)
+    assert "Nothing to treat" in result.stdout
+
+
+def test_a_fault_outside_the_config_gets_no_override():
+    found = treat(LOGS / "h200" / "grpo_reward_always_zero")
+    assert found.changes == ()
+    assert "lies outside the config" in run(LOGS / "h200" / "grpo_reward_always_zero").stdout
+
+
+def test_without_a_config_it_says_what_is_missing(tmp_path):
+    shutil.copy(LOGS / "h200" / "ppo_response_too_short" / "metrics.jsonl", tmp_path)
+    result = run(tmp_path)
+    assert "no config: " in result.stdout
+    assert "computed from verl's defaults: data.max_response_length" in result.stdout
+    assert "the launch command is unknown" in result.stdout
+    assert "Launch:" not in result.stdout
+
+
+def test_a_script_of_an_unknown_launch_is_refused(tmp_path):
+    shutil.copy(HOT / "metrics.jsonl", tmp_path)
+    result = CliRunner().invoke(main, ["treat", str(tmp_path), "--out", str(tmp_path / "x.sh")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("klinic: ") and "unknown" in result.stderr
+    assert not (tmp_path / "x.sh").exists()
+
+
+def test_a_klinic_run_is_launched_from_itself(tmp_path):
+    parent = tmp_path / "a run"
+    parent.mkdir()
+    (parent / "launch.json").write_text(json.dumps({"recipe": "ppo-cpu", "user": ["data.seed=3", f"{LR}=0.01"]}))
+    found = origin(parent)
+    assert found.command([f"{LR}=0.0002"]) == f"klinic train --from '{parent}' {LR}=0.0002"
+    plan = treated_plan(found, [f"{LR}=0.0002"], ["trainer.total_training_steps=3"], tmp_path / "new")
+    assert plan.user == ("data.seed=3", f"{LR}=0.0002", "trainer.total_training_steps=3")
+    assert plan.recipe is not None and plan.recipe.name == "ppo-cpu"
+    assert next_to(parent) == tmp_path / "a run-treated"
+    (tmp_path / "a run-treated").mkdir()
+    assert next_to(parent) == tmp_path / "a run-treated-2"
+
+
+def test_a_plain_command_is_planned_without_what_belongs_to_the_old_run(tmp_path):
+    plan = treated_plan(origin(HOT), [f"{LR}=5e-05"], [], tmp_path / "new")
+    words = [text for text in plan.user if text.startswith((LR, "trainer.experiment_name"))]
+    assert words == [f"{LR}=5e-05"]
+
+
+def test_a_list_of_overrides_becomes_a_command(tmp_path):
+    (tmp_path / "overrides.txt").write_text("- data.seed=1\n- 'a.b=[x]'\n")
+    words = shlex.split(origin(tmp_path).command(["data.seed=2"]).replace("\\\n", ""))
+    assert words[1:] == ["-m", "verl.trainer.main_ppo", "data.seed=2", "a.b=[x]"]
+
+
+def test_nothing_known_gives_no_command(tmp_path):
+    assert origin(tmp_path) == Origin()
+    assert Origin().command(["a.b=1"]) == ""
+
+
+@pytest.mark.parametrize("folder", sorted((LOGS / "h200").iterdir()), ids=lambda path: path.name)
+def test_no_recording_gets_a_key_that_it_does_not_use(folder):
+    found = treat(folder)
+    config = found.run.config
+    critic = config.get("algorithm.adv_estimator") == "gae"
+    for change in (*found.changes, *found.alternatives):
+        key = change.override.key
+        assert critic or not key.startswith(("critic.", "trainer.critic_warmup"))
+        assert not key.startswith("algorithm.kl_ctrl") or config.get("algorithm.use_kl_in_reward") is True
+        assert key != "actor_rollout_ref.actor.kl_loss_coef" or config.get("actor_rollout_ref.actor.use_kl_loss")
+    keys = [change.override.key for change in (*found.changes, *found.alternatives)]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_treated_run_names_its_parent(tmp_path):
+    parent = tmp_path / "sick"
+    parent.mkdir()
+    shutil.copy(HOT / "metrics.jsonl", parent)
+    (parent / "launch.json").write_text(json.dumps({"recipe": "ppo-cpu", "user": [f"{LR}=0.005"]}))
+    short = [
+        "trainer.total_training_steps=2",
+        "trainer.test_freq=-1",
+        "trainer.val_before_train=false",
+        "trainer.save_freq=-1",
+        "data.train_batch_size=16",
+        "actor_rollout_ref.actor.ppo_mini_batch_size=8",
+        "critic.ppo_mini_batch_size=8",
+    ]
+    result = CliRunner().invoke(main, ["treat", str(parent), "--train", *short])
+    assert result.exit_code == 0, result.output
+    treated = open_run(tmp_path / "sick-treated")
+    assert treated.manifest["treats"] == {"parent": str(parent), "overrides": [f"{LR}=5e-05"]}
+    assert treated.manifest["status"] == "finished"
+    assert treated.config.number(LR) == 5e-05
