@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import groupby
 
 from klinic.diagnostics.knowledge.metrics import MetricInfo, derived_patterns, entry, known_patterns, spread
 from klinic.diagnostics.knowledge.names import other_names
-from klinic.diagnostics.report.pages import bullet, code, para, prose, table
+from klinic.diagnostics.report.pages import bullet, code, para, prose
 from klinic.diagnostics.report.phrases import sentence
 from klinic.diagnostics.report.words import bounds, number
 
@@ -35,7 +35,8 @@ def metric_page() -> str:
         ),
         "\n".join(f"- [{title(family)}](#{_anchor(title(family))})" for family in [*families, "derived"]),
     ]
-    parts += [f"## {title(family)}\n\n{_table(group)}" for family, group in families.items()]
+    for family, group in families.items():
+        parts += [f"## {title(family)}", "\n".join(map(_entry, group))]
     return "\n\n".join([*parts, *_derived()]) + "\n"
 
 
@@ -53,16 +54,22 @@ def _place(info: MetricInfo) -> int:
     return known.index(info.panel) if info.panel in known else len(known)
 
 
-def _table(infos: Iterable[MetricInfo]) -> str:
-    rows = [(code(i.pattern), i.unit, _healthy(i), _meaning(i), _elsewhere(i)) for i in infos]
-    return table(("metric", "unit", "healthy runs show", "meaning", "elsewhere called"), rows)
+def _entry(info: MetricInfo) -> str:
+    """One bullet: name, unit, range or why there is none, meaning, when it is logged, other names."""
+    elsewhere = _elsewhere(info)
+    parts = [f"**{code(info.pattern)}** ({_unit(info)}{_healthy(info)}).", _meaning(info)]
+    return bullet(" ".join([*parts, *([f"Elsewhere: {elsewhere}."] if elsewhere else [])]))
+
+
+def _unit(info: MetricInfo) -> str:
+    return "" if info.unit in ("none", "see name") else f"{info.unit}; "
 
 
 def _healthy(info: MetricInfo) -> str:
     """The range, or why there is none."""
-    if info.low is not None and info.low == info.high:
-        return number(info.low)
-    return bounds(info.low, info.high) or f"no range: {prose(info.no_range)}"
+    if info.low is None and info.high is None:
+        return f"no range: {prose(info.no_range)}"
+    return f"healthy: {number(info.low) if info.low == info.high else bounds(info.low, info.high)}"
 
 
 def _meaning(info: MetricInfo) -> str:
@@ -76,11 +83,21 @@ _WORDS = ("always", "at", "with", "where", "on", "not")
 
 
 def _elsewhere(info: MetricInfo) -> str:
-    found = dict.fromkeys(pair for name in (*spread(info.pattern), info.pattern) for pair in other_names(name))
-    return ", ".join(f"{code(raw)} ({framework})" for framework, raw in found)
+    """Names by framework: `TRL kl, objective/kl; AReaL kl`."""
+    pairs = dict.fromkeys(pair for name in (*spread(info.pattern), info.pattern) for pair in other_names(name))
+    by_framework = groupby(sorted(pairs, key=lambda pair: [*FRAMEWORKS].index(pair[0])), key=lambda pair: pair[0])
+    return "; ".join(
+        f"{FRAMEWORKS[framework]} {', '.join(code(raw) for _, raw in group)}" for framework, group in by_framework
+    )
 
 
-def _derived() -> Iterable[str]:
+FRAMEWORKS = {
+    "trl": "TRL", "openrlhf": "OpenRLHF", "nemo_rl": "NeMo-RL", "areal": "AReaL", "slime": "slime",
+    "cosmos": "Cosmos-RL", "torchforge": "torchforge", "verl": "older verl and forks", "generic": "plain tables",
+}  # fmt: skip
+
+
+def _derived() -> Iterator[str]:
     yield f"## {title('derived')}"
     yield para(
         "Computed from what the log holds, by a formula in [the grammar of cards](grammar.md); a card may use the "
@@ -91,7 +108,5 @@ def _derived() -> Iterable[str]:
         lines = [bullet(f"{code(info.formula)}"), *(bullet(f"where {code(f'{n} = {t}')}") for n, t in info.let)]
         if info.name != "".join(spread(pattern)):
             lines.append(bullet("`{1}` is the word in braces"))
-        healthy = _healthy(info)
-        shown = f"Healthy runs show {healthy}." if info.low is not None else sentence(healthy)
-        facts = para(f"Unit: {info.unit}. {shown}")
+        facts = para(f"Unit: {info.unit}; {_healthy(info)}.")
         yield "\n\n".join([f"### {code(pattern)}", para(_meaning(info)), facts, "\n".join(lines)])

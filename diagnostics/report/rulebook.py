@@ -103,7 +103,7 @@ def _card(card: Card, names: Names) -> Iterator[str]:
         if card.text(key):
             yield para(f"**{title}.** {_text(card, key)}")
     if card.text("wrong_when"):
-        yield para(f"**Wrong when:** {_text(card, 'wrong_when').rstrip('.')}.")
+        yield para(f"**Wrong when:** {_ended(_text(card, 'wrong_when'))}")
     yield from titled("Looks like", _look_alikes(card, names))
     if card.explains:
         yield para(f"**Explains** {', '.join(_link(name, card, names) for name in card.explains)}.")
@@ -151,7 +151,7 @@ def _look_alikes(card: Card, names: Names) -> str:
     return "\n".join(bullet(f"{_link(other['name'], card, names)}: {prose(other['because'])}") for other in others)
 
 
-_TOLD = (("because", "Because:"), ("effect", "Expect:"), ("side_effect", "Price:"))
+_TOLD = (("because", "Because"), ("effect", "Effect"), ("side_effect", "Price"))
 
 
 def _remedies(card: Card) -> str:
@@ -161,8 +161,13 @@ def _remedies(card: Card) -> str:
 def _remedy(rank: int, remedy: Mapping[str, Any]) -> str:
     where = f" ({remedy['framework']})" if remedy.get("framework", "verl") != "verl" else ""
     condition = f" if {code(remedy['if'])}" if remedy.get("if") else ""
-    told = " ".join(f"{word} {sentence(prose(remedy[key]))}" for key, word in _TOLD if remedy.get(key))
-    return bullet(f"{code(remedy['key'])} to {code(_spelt(remedy.get('to')))}{where}{condition}. {told}", f"{rank}.")
+    change = f"{code(remedy['key'])} to {code(_spelt(remedy.get('to')))}{where}{condition}"
+    told = " ".join(f"{word}: {_ended(remedy[key])}" for key, word in _TOLD if remedy.get(key))
+    return bullet(f"{change}. {told}", f"{rank}.")
+
+
+def _ended(text: str) -> str:
+    return prose(text).rstrip(".") + "."
 
 
 def _spelt(value: Any) -> str:
