@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
-from klinic.diagnostics.gate.label import LabelError
-from klinic.diagnostics.gate.tally import Tally, as_json, misses, per_rule, tally
-from klinic.diagnostics.gate.ward import Patient, make_round
-from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.cli.group import fail
 
-TITLES = {
-    "recall": "faults found at warn or above",
-    "precision": "alarms that were right",
-    "root_cause": "root cause named",
-    "quiet": "healthy runs left alone on every prefix",
-    "verdict": "verdict right",
-    "onset": "onset error, median steps",
-    "onset_within_5": "onset within 5 steps",
-}
+if TYPE_CHECKING:
+    from klinic.diagnostics.gate.ward import Patient
+
+WITH, WITHOUT = "with config", "without config"
 
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("--no-config", is_flag=True, help="Withhold each run's config.")
+@click.option("--both", is_flag=True, help="Judge with the configs and without them, side by side.")
 @click.option("--no-prefixes", is_flag=True, help="Judge healthy runs at their end only.")
 @click.option("--seeds", type=click.Choice(["all", "1", "others"]), default="all", show_default=True)
-def ward(folder: Path, form: str, no_config: bool, no_prefixes: bool, seeds: str) -> None:
+def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool, seeds: str) -> int:
     """Judge a FOLDER of labelled runs (expected.yaml beside each) and count what was right.
 
-    Exit status: 0 everything right, 1 something missed or a false alarm, 2 a run or label could not be read.
+    Exit status: 0 everything right, 1 something missed or a false alarm, 2 a run or label could not be read. With
+    --both the status is that of the round with the configs.
     """
+    if both and no_config:
+        raise click.UsageError("--both judges without the configs already; leave --no-config out")
+    kinds = (WITH, WITHOUT) if both else (WITHOUT,) if no_config else (WITH,)
+    rounds = {kind: _round(folder, kind == WITH, not no_prefixes, seeds) for kind in kinds}
+    if not rounds[kinds[0]]:
+        fail(f"{folder}: no labelled run (a folder with expected.yaml) below it")
+    _write(rounds, folder, form)
+    from klinic.diagnostics.gate.tally import misses
+
+    return 1 if misses(rounds[kinds[0]]) else 0
+
+
+def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str) -> list[Patient]:
+    from klinic.diagnostics.gate.label import LabelError
+    from klinic.diagnostics.gate.ward import make_round
+    from klinic.diagnostics.readers import ReadError
+
     try:
-        patients = make_round(folder, with_config=not no_config, prefixes=not no_prefixes)
+        patients = make_round(folder, with_config=with_config, prefixes=prefixes)
     except (LabelError, ReadError) as error:
-        click.echo(f"klinic: {error}", err=True)
-        sys.exit(2)
-    patients = [patient for patient in patients if _wanted(patient, seeds)]
-    if not patients:
-        click.echo(f"klinic: {folder}: no labelled run (a folder with expected.yaml) below it", err=True)
-        sys.exit(2)
-    click.echo(orjson.dumps(as_json(patients), option=orjson.OPT_INDENT_2) if form == "json" else _text(patients))
-    sys.exit(1 if misses(patients) else 0)
+        fail(str(error))
+    return [patient for patient in patients if _wanted(patient, seeds)]
 
 
 def _wanted(patient: Patient, seeds: str) -> bool:
@@ -55,16 +58,21 @@ def _wanted(patient: Patient, seeds: str) -> bool:
     return (patient.label.seed == 1) is (seeds == "1")
 
 
-def _text(patients: list[Patient]) -> str:
-    figures = tally(patients)
-    lines = [f"{len(patients)} labelled runs", ""]
-    lines += [f"{TITLES[field.name]:42} {_shown(getattr(figures, field.name))}" for field in fields(Tally)]
-    lines += ["", f"{'rule':28} {'found':>14} {'root cause':>14} {'onset':>6}"]
-    for name, row in per_rule(patients).items():
-        lines.append(f"{name:28} {row.recall!s:>14} {row.root_cause!s:>14} {_shown(row.onset):>6}")
-    wrong = misses(patients)
-    return "\n".join([*lines, "", "misses", *(wrong or ["none"])])
+def _write(rounds: dict[str, list[Patient]], folder: Path, form: str) -> None:
+    import orjson
+
+    from klinic.diagnostics.gate.show import as_markdown, as_text
+
+    if form == "json":
+        click.echo(orjson.dumps(_plain(rounds), option=orjson.OPT_INDENT_2))
+    else:
+        click.echo(as_markdown(rounds, str(folder)) if form == "markdown" else as_text(rounds), nl=False)
 
 
-def _shown(value: object) -> str:
-    return "-" if value is None else str(value)
+def _plain(rounds: dict[str, list[Patient]]) -> dict[str, Any]:
+    """The first round; a second one, without the configs, under a key of its own."""
+    from klinic.diagnostics.gate.tally import as_json
+
+    kind = next(iter(rounds))
+    data = as_json(rounds[kind]) | {"config": kind == WITH}
+    return data | ({"without_config": as_json(rounds[WITHOUT])} if len(rounds) > 1 else {})

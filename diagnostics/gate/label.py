@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
-from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.diagnose import installed_cards
+from klinic.diagnostics.engine.model import Severity, Verdict
+from klinic.diagnostics.signals.parse import nearest
 
 FILE = "expected.yaml"
 SEVERITIES = {str(severity): severity for severity in Severity}
+VERDICTS = get_args(Verdict)
+SILENT_END = "ends-without-a-word"  # judged from what is missing, so no card matches it
 
 
 class LabelError(Exception):
@@ -38,7 +42,7 @@ class Label:
 
 
 def _names(expect: dict[str, Any], key: str) -> tuple[str, ...]:
-    value = expect.get(key, [])
+    value = expect.get(key) or []
     return tuple([value] if isinstance(value, str) else value)
 
 
@@ -49,21 +53,46 @@ def read_label(folder: Path) -> Label:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
         expect = dict(content["expect"])
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise LabelError(f"{path}: no usable `expect` ({error})") from error
+        raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error
     unknown = set(expect) - {"verdict", "root_cause", "also", "first_step", "incident", "at_most"}
     if unknown:
         raise LabelError(f"{path}: unknown key {sorted(unknown)[0]!r} under `expect`")
-    window = expect.get("first_step")
     at_most = expect.get("at_most")
     if at_most is not None and at_most not in SEVERITIES:
         raise LabelError(f"{path}: at_most is {at_most!r}, not one of {', '.join(SEVERITIES)}")
     return Label(
-        verdict=_names(expect, "verdict"),
-        root_cause=_names(expect, "root_cause"),
-        also=_names(expect, "also"),
-        incident=_names(expect, "incident"),
-        first_step=(int(window[0]), int(window[1])) if window else None,
+        verdict=_verdict(expect, path),
+        root_cause=_rules(expect, "root_cause", path),
+        also=_rules(expect, "also", path),
+        incident=_rules(expect, "incident", path),
+        first_step=_window(expect.get("first_step"), path),
         at_most=None if at_most is None else SEVERITIES[at_most],
         fault=str(content.get("fault") or ""),
         seed=content.get("seed"),
     )
+
+
+def _verdict(expect: dict[str, Any], path: Path) -> tuple[str, ...]:
+    found = _names(expect, "verdict")
+    if not found or not set(found) <= set(VERDICTS):
+        raise LabelError(f"{path}: verdict is one or several of {', '.join(VERDICTS)}, not {expect.get('verdict')!r}")
+    return found
+
+
+def _rules(expect: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:
+    """Names of installed rules: a misspelt one would count as a miss for ever."""
+    found = _names(expect, key)
+    known = {card.name for card in installed_cards()} | {SILENT_END}
+    for name in found:
+        if name not in known:
+            close = nearest(str(name), known)
+            raise LabelError(f"{path}: {key}: no rule {name!r}" + (f"; did you mean {close!r}?" if close else ""))
+    return found
+
+
+def _window(value: Any, path: Path) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(step, int) for step in value):
+        raise LabelError(f"{path}: first_step is [first, last], two steps, not {value!r}")
+    return value[0], value[1]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from klinic.diagnostics.gate.groups import groups
 from klinic.diagnostics.gate.ward import Patient
 
 
@@ -98,10 +99,25 @@ def as_json(patients: Sequence[Patient]) -> dict[str, Any]:
     return {
         "schema": "klinic/ward/1",
         "all": asdict(tally(patients)),
+        "groups": {name: asdict(tally(members)) for name, members in groups(patients).items()},
         "rules": {name: asdict(figures) for name, figures in per_rule(patients).items()},
         "misses": misses(patients),
-        "patients": [
-            {"path": patient.path, "verdict": patient.diagnosis.verdict, "health": patient.diagnosis.health}
-            for patient in patients
-        ],
+        "patients": list(map(_patient, patients)),
+    }
+
+
+def _patient(patient: Patient) -> dict[str, Any]:
+    alarm = patient.false_alarm
+    return {
+        "path": patient.path,
+        "seed": patient.label.seed,
+        "fault": patient.label.fault,
+        "verdict": patient.diagnosis.verdict,
+        "verdict_right": patient.verdict_right,
+        "health": patient.diagnosis.health,
+        "found": patient.found,
+        "root_cause_right": patient.rooted,
+        "missing": list(patient.missing),
+        "onset_error": patient.onset_error,
+        "false_alarm": None if alarm is None else {"rows": alarm[0], "name": alarm[1]},
     }

@@ -1,0 +1,28 @@
+"""Parts of a ward round that are counted apart, so that a good figure of one does not hide a bad one of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from klinic.diagnostics.gate.ward import Patient
+
+TUNED_ON = 1  # the seed whose recordings thresholds were chosen on
+
+_GROUPS: dict[str, Callable[[Patient], bool]] = {
+    "all recordings": lambda patient: True,
+    f"seed {TUNED_ON}, on which rules are tuned": lambda patient: patient.label.seed == TUNED_ON,
+    "other seeds and sources": lambda patient: patient.label.seed != TUNED_ON,
+    "faults from step 1": lambda patient: _onset(patient) == 1,
+    "later onsets": lambda patient: _onset(patient) > 1,
+}
+
+
+def _onset(patient: Patient) -> int:
+    """The first step at which the labelled fault may show; 0 for runs without a labelled onset."""
+    return max(1, patient.label.first_step[0]) if patient.label.first_step else 0
+
+
+def groups(patients: Sequence[Patient]) -> dict[str, list[Patient]]:
+    """Name -> patients of each group that has some; a patient is in several."""
+    parted = {name: [patient for patient in patients if belongs(patient)] for name, belongs in _GROUPS.items()}
+    return {name: members for name, members in parted.items() if members}
