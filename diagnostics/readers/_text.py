@@ -13,6 +13,7 @@ from functools import lru_cache
 MAX_FRAME = 4 * 1024 * 1024
 _BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
+HOLE = re.compile(rb"\0{16,}")  # blocks that a crash or a full disk left unwritten
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # Escape sequences; the escape byte may have become U+FFFD, a visible ^[ or nothing at all on the way.
 _ANSI = re.compile(
@@ -174,11 +175,13 @@ class Frames:
 
     def _returns(self, frames: list[Frame]) -> None:
         """Report frames of an unfinished line: a file of nothing but carriage returns must not pile up."""
-        while (cut := self._rest.find(b"\r")) >= 0 or len(self._rest) > MAX_FRAME:
-            cut = MAX_FRAME if cut < 0 or cut > MAX_FRAME else cut
-            self._add(self._rest[:cut], frames)
+        rest, start = self._rest, 0
+        while (cut := rest.find(b"\r", start, start + MAX_FRAME + 1)) >= 0 or len(rest) - start > MAX_FRAME:
+            cut = start + MAX_FRAME if cut < 0 else cut
+            self._add(rest[start:cut], frames)
             self._fresh = False
-            self._rest = self._rest[cut + (self._rest[cut : cut + 1] == b"\r") :]
+            start = cut + (rest[cut : cut + 1] == b"\r")
+        self._rest = rest[start:] if start else rest
 
     def _add(self, raw: bytes, frames: list[Frame]) -> None:
         if raw and not raw.isspace():
@@ -193,10 +196,11 @@ class Frames:
 
 
 def looks_like_text(data: bytes) -> bool:
-    """Whether the bytes are text in some encoding: not empty, and hardly a control character."""
+    """Whether the bytes are text in some encoding: not empty, and hardly a control character outside of holes."""
     sample = data[:65536]
     if sample.startswith(_BOM16):
         sample = sample[2:].replace(b"\0", b"")
+    sample = HOLE.sub(b"", sample)
     return bool(sample.strip()) and len(_CONTROL.findall(sample)) <= len(sample) // 500
 
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.readers.source import HEAD, Decoder, blocks, standard_input
+from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder, blocks, standard_input
 from klinic.diagnostics.run.events import Event, Happened, Line, Note, Row
 
 
@@ -107,16 +107,20 @@ class PartReading:
             return
         left = None if limit is None else max(limit - self.size, 0)
         fresh = b""
-        for piece in blocks(stream, left):
-            self.size += len(piece)
-            self.received += len(piece)
-            fresh += self._decoder.feed(piece)
-            if self._session is None and len(self.head) + len(fresh) < HEAD:
+        for piece in self._decoded(stream, left):
+            fresh += piece
+            if len(fresh) < BLOCK or (self._session is None and len(self.head) + len(fresh) < HEAD):
                 continue
             yield from self._take(fresh)
             fresh = b""
         if fresh:
             yield from self._take(fresh)
+
+    def _decoded(self, stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
+        for block in blocks(stream, limit):
+            self.size += len(block)
+            self.received += len(block)
+            yield from self._decoder.pieces(block)
 
     def _take(self, data: bytes) -> Iterator[Event]:
         if self.part.opens is None and self._head_open:
@@ -127,7 +131,12 @@ class PartReading:
             yield from self._seen(self._session.feed(self._whole_lines(data)))
 
     def _choose(self, data: bytes) -> bytes:
-        """Look at the beginning (again, while it grows); returns the bytes that the session has not seen."""
+        """Look at the beginning (again, while it grows); returns the bytes that the session has not seen.
+
+        A log that was cut to nothing under its writer begins with a hole of NUL bytes, which says nothing.
+        """
+        if not self.head:
+            data = data.lstrip(b"\0")
         before, self.head = self.head, (self.head + data)[:HEAD]
         self._head_open = len(self.head) < HEAD
         head = Head(self.head, self.part.path, complete=self._head_open)
@@ -170,6 +179,10 @@ class PartReading:
         elif self.part.rows:
             yield Note(f"JSON lines with metrics stand in the text (first at line {line.line}); read as rows")
             yield row
+
+    def trouble(self) -> str:
+        """What is wrong with the compression of the source if it ends here, in words; empty where nothing is."""
+        return self._decoder.at_end()
 
     def ended(self) -> Iterator[Event]:
         """What would be reported more if the source ended here; the reading can go on afterwards."""

@@ -154,7 +154,10 @@ class Reading:
     def why_nothing(self) -> str:
         """Why the sources gave neither metrics nor text, in a line."""
         main = next(reading for reading in self._parts if reading.part is self.plan.main)
-        return f"{self.plan.path}: {what_it_is(main.head)}; tried {names()}; give the log of a training run"
+        seen = main.trouble() or what_it_is(main.head)
+        if not main.head and main.size and not main.trouble():
+            seen = "nothing but NUL bytes"
+        return f"{self.plan.path}: {seen}; tried {names()}; give the log of a training run"
 
     def unreadable(self) -> bool:
         """Whether no reader knew the main part, or it is binary in a text reader's hands."""

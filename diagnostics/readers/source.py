@@ -28,18 +28,21 @@ class Decoder:
 
     def feed(self, data: bytes) -> bytes:
         """The decompressed bytes that `data` completes."""
-        if self.trouble:
-            return b""
-        if self._plain:
-            return data
-        if self._decompress is None:
+        return b"".join(self.pieces(data))
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """The same in pieces: a few compressed bytes may hold more than should be in memory at once."""
+        if self._decompress is None and not self._plain:
             self._start += data
             if len(self._start) < len(ZSTD) and (ZSTD.startswith(self._start) or GZIP.startswith(self._start)):
-                return b""
+                return
             data, self._start = self._start, b""
             self._decompress = _decompressor(data)
             self._plain = self._decompress is None
-        return data if self._plain else b"".join(self._members(data))
+        if self._plain:
+            yield data
+        else:
+            yield from self._members(data)
 
     def held(self) -> bytes:
         """Bytes held back while the source's kind is open."""
