@@ -28,8 +28,9 @@ def plans(path: str | Path) -> list[Plan]:
     place = as_path(path)
     if place is None:
         return [Plan("-", (Part(None, main=True),))]
-    if not place.exists():
-        raise ReadError(f"{path}: no such file or directory; give a log file, a run directory, or - for stdin")
+    if not str(path) or not place.exists():
+        shown = str(path) or "an empty path"
+        raise ReadError(f"{shown}: no such file or directory; give a log file, a run directory, or - for stdin")
     if place.is_dir():
         return list(_in_folder(place, str(path)))
     if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):

@@ -38,9 +38,17 @@ def parse(text: str | bytes) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(text)  # knows NaN, Infinity and integers beyond 64 bits
+        return json.loads(text, parse_int=_whole)  # knows NaN, Infinity and integers beyond 64 bits
     except RecursionError:
         raise ValueError("nested too deep") from None
+
+
+def _whole(digits: str) -> int | float:
+    """An integer; a float where it has more digits than Python converts."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def number(value: Any) -> float | None:
@@ -67,13 +75,15 @@ def row_of(record: Mapping[str, Any], line: int | None = None) -> Row | None:
 
 def _verl_row(record: Mapping[str, Any], data: dict[str, Any], line: int | None) -> Row | None:
     step = _step(record["step"])
+    if step is None and isinstance(record["step"], str):
+        return None
     time = record.get("time")
     words = record.get("nonfinite")
     if isinstance(words, dict):
         data = {**data, **{key: _word(word) for key, word in words.items()}}
     if not all(type(value) is float or type(value) is int for value in data.values()):
         data = dict(_numbers(data))
-    if step is None or not data:
+    if not data:
         return None
     return Row(data, step, float(time) if _is_number(time) else None, line=line, nulls_are_nan=True)  # type: ignore[arg-type]
 
