@@ -12,6 +12,7 @@ from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
 
 MAX_METRICS = 200_000
+OWN_COLUMNS = ("step", "time", "attempt")
 SURE = 2  # rows with a value after which a null is taken for a swallowed NaN where the format leaves it open
 
 
@@ -29,6 +30,11 @@ def as_float(value: float) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _column_name(name: str) -> str:
+    """A metric's name as a column: as it is, but for lone surrogates, and apart from the frame's own columns."""
+    return f"metric/{name}" if name in OWN_COLUMNS else name.encode("utf-8", "replace").decode()
 
 
 class Columns:
@@ -64,7 +70,7 @@ class Columns:
         """The column of a name as written, and the factor of the unit that the name carries."""
         known = self._names.get(raw)
         if known is None:
-            known = self._names[raw] = self._rename(raw), scale(raw)
+            known = self._names[raw] = _column_name(self._rename(raw)), scale(raw)
         return known
 
     def forget_names(self) -> None:
@@ -114,7 +120,7 @@ class Columns:
     def _target(self, raw: str, values: Mapping[str, float | None]) -> tuple[str, float]:
         """Where a value of a row goes: under verl's name, or under its own where the row has that one too."""
         name, factor = self._resolve(raw)
-        return (raw, 1.0) if name != raw and name in values else (name, factor)
+        return (_column_name(raw), 1.0) if name != raw and name in values else (name, factor)
 
     def _put(self, raw: str, value: float | None, target: tuple[str, float], nulls_are_nan: bool) -> None:
         name, factor = target
@@ -122,7 +128,7 @@ class Columns:
         if name != raw and self._holds(name, row):
             if not self._differs(name, factor, value):
                 return
-            name, factor = raw, 1.0  # two aliases of one metric in a row: the second keeps its own name
+            name, factor = _column_name(raw), 1.0  # two aliases of one metric in a row: the second keeps its own name
         if value is None and not nulls_are_nan and not self._was_a_number(name):
             return
         code = SWALLOWED if value is None else _code(as_float(value))
