@@ -5,7 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from statistics import fmean, median
+from statistics import median
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean of at least one finite value; finite also where the sum would not be."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        return math.fsum(value / len(values) for value in values)
 
 
 def thinned(values: Sequence[float | None], cells: int) -> list[float | None]:
@@ -14,7 +22,7 @@ def thinned(values: Sequence[float | None], cells: int) -> list[float | None]:
         return list(values)
     edges = [round(cell * len(values) / cells) for cell in range(cells + 1)]
     groups = ([v for v in values[a:b] if v is not None] for a, b in itertools.pairwise(edges))
-    return [fmean(group) if group else None for group in groups]
+    return [mean(group) if group else None for group in groups]
 
 
 def noise(values: Sequence[float]) -> float:

@@ -167,7 +167,8 @@ def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:
         if run.metrics:
             raise JudgeError(f"{where}: no rows in the steps asked for")
         lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
-        raise JudgeError(f"{where}: {lines} read as {run.source.format or 'text'}: no metrics and no known incident")
+        seen = f"{lines} read as {run.source.format or 'text'}: no metrics and no known incident"
+        raise JudgeError("; ".join([f"{where}: {seen}", *run.notes[:1]]))
 
 
 def _relations(card: Card) -> Relations:

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal
 
 import polars as pl
 
 from klinic.diagnostics.engine.content import content_files, read_yaml
-from klinic.diagnostics.engine.curves import noise, thinned
+from klinic.diagnostics.engine.curves import mean, noise, thinned
 from klinic.diagnostics.engine.health import score
 from klinic.diagnostics.engine.model import Vital, VitalStatus
 from klinic.diagnostics.run import Run
@@ -167,6 +166,6 @@ def trend(values: Sequence[float]) -> Trend:
         return "unknown"
     half = len(values) // 2
     early, late = values[:half], values[-half:]
-    change = fmean(late) - fmean(early)
-    enough = max(3 * noise(values) * math.sqrt(2 / half), 0.02 * abs(fmean(values)), 1e-12)
+    change = mean(late) - mean(early)
+    enough = max(3 * noise(values) * math.sqrt(2 / half), 0.02 * abs(mean(values)), 1e-12)
     return "flat" if abs(change) < enough else "rising" if change > 0 else "falling"

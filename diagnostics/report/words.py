@@ -73,11 +73,12 @@ def sparkline(values: Sequence[float | None], width: int = 24) -> str:
     finite = [cell for cell in cells if cell is not None]
     if not finite:
         return "·" * len(cells)
-    low, span = min(finite), max(finite) - min(finite)
-    return "".join("·" if cell is None else _bar(cell, low, span) for cell in cells)
+    low, high = min(finite), max(finite)
+    return "".join("·" if cell is None else _bar(cell, low, high) for cell in cells)
 
 
-def _bar(value: float, low: float, span: float) -> str:
+def _bar(value: float, low: float, high: float) -> str:
+    span = high / 2 - low / 2  # halves: the difference of two finite numbers may not be finite
     if span <= 0:
         return BARS[3 if value else 0]
-    return BARS[min(len(BARS) - 1, int((value - low) / span * len(BARS)))]
+    return BARS[min(len(BARS) - 1, int((value / 2 - low / 2) / span * len(BARS)))]
