@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.config import flatten
+
+BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -14,7 +17,10 @@ def read_config(path: Path) -> dict[str, Any]:
 
     Raises OSError where the file cannot be read and ValueError, in one line, where it holds no config.
     """
-    text = path.read_bytes().decode("utf-8", "replace")
+    data = path.read_bytes()
+    text = data.decode("utf-16" if data.startswith(BOM16) else "utf-8-sig", "replace")
+    if "\0" in text:
+        raise ValueError(f"{path}: binary data; give YAML, or overrides such as data.train_batch_size=64")
     values = _from_yaml(text) or _from_overrides(text)
     if not values:
         raise ValueError(f"{path}: no config in it; give YAML, or overrides such as data.train_batch_size=64")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from klinic.diagnostics.cli.group import heed_ctrl_c
+from klinic.diagnostics.cli.group import heed_ctrl_c, say
 from klinic.diagnostics.cli.output import check_formats, write_reports
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.report.base import Judged
     from klinic.diagnostics.run import Run
 
+STEP = click.IntRange(-(2**62), 2**62)
 LEVELS = ("never", "info", "warn", "error")
 
 
@@ -40,8 +41,8 @@ LEVELS = ("never", "info", "warn", "error")
 )
 @click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: id, name, family, pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
-@click.option("--from", "first", type=int, metavar="STEP", help="Judge as if the run began at this step.")
-@click.option("--to", "last", type=int, metavar="STEP", help="Judge the run as it stood after this step.")
+@click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
+@click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")
 @click.option(
     "--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on."
 )
@@ -79,7 +80,7 @@ def diagnose(
     if judged:
         write_reports(judged, names, outs)
     for problem in problems:
-        click.echo(f"klinic: {problem}", err=True)
+        say(problem)
     if problems:
         return 2
     return int(any(reaches(case, fail_on) for case in judged))
@@ -105,11 +106,13 @@ def _overrides(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 def _cards(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
     """The built-in cards and those of the folders; None where there are none but the built-in ones."""
-    from klinic.diagnostics.engine.library import all_cards
+    from klinic.diagnostics.engine.library import all_cards, card_paths
 
     for folder in folders:
         if not Path(folder).is_dir():
             raise click.UsageError(f"--rules {folder}: no such folder")
+        if not any(card_paths(Path(folder))):
+            raise click.UsageError(f"--rules {folder}: no card (*.yaml) in this folder")
     try:
         return all_cards(folders) if folders else None
     except (OSError, ValueError) as error:
@@ -134,6 +137,7 @@ def _judge_all(paths: tuple[str, ...], config: str | None, options: dict[str, An
 
 def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> list[Run]:
     from klinic.diagnostics.readers import ReadError, open_runs
+    from klinic.diagnostics.readers.reading import os_error
 
     heed_ctrl_c()
     runs: list[Run] = []
@@ -143,16 +147,19 @@ def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> li
         except ReadError as error:
             problems.append(str(error))
         except OSError as error:
-            problems.append(f"{path}: {error.strerror or error}")
+            problems.append(os_error(error, path))
     return [_configured(run, config) for run in runs] if config else runs
 
 
 def _configured(run: Run, config: str) -> Run:
     from klinic.diagnostics.cli.configfile import read_config, with_config
+    from klinic.diagnostics.readers.reading import os_error
 
     try:
         return with_config(run, read_config(Path(config)), config)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise click.ClickException(f"--config {os_error(error, config)}") from None
+    except ValueError as error:
         raise click.ClickException(str(error)) from None
 
 

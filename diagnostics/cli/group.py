@@ -22,9 +22,15 @@ BROKEN_PIPE = 141
 
 def fail(message: str, code: int = CANNOT_JUDGE) -> NoReturn:
     """Say in one line on stderr what went wrong and leave with `code`."""
-    line = " ".join(message.split())
-    click.echo(f"klinic: {line}", err=True)
+    say(message)
     raise SystemExit(code)
+
+
+def say(message: str) -> None:
+    """A message on stderr: one line, also where a path or a name in it holds line ends or terminal codes."""
+    line = " ".join(message.encode("utf-8", "replace").decode().split())
+    shown = "".join(sign if sign.isprintable() else "?" for sign in line)
+    click.echo(f"klinic: {shown}", err=True)
 
 
 def _summary(entry: EntryPoint) -> str:

@@ -24,6 +24,11 @@ def check_formats(names: Sequence[str], outs: Sequence[str]) -> None:
             raise click.UsageError(f"no report format {name!r}{nearest(name, known)}; there are {', '.join(known)}")
     if len(outs) > max(1, len(names)):
         raise click.UsageError(f"{len(outs)} times --out but {len(names)} times --format: the n-th belongs to the n-th")
+    for out in outs:
+        if not out or Path(out).is_dir():
+            raise click.UsageError(f"--out {out!r}: give the name of a file")
+        if out != "-" and outs.count(out) > 1:
+            raise click.UsageError(f"--out {out} twice: one report would replace the other")
 
 
 def write_reports(judged: Sequence[Judged], names: Sequence[str], outs: Sequence[str]) -> None:
@@ -59,10 +64,10 @@ def _to_stdout(report: str | bytes) -> None:
 def _to_file(path: Path, report: str | bytes) -> None:
     """Through a temporary file beside it, so that a reader never sees half a report."""
     data = report if isinstance(report, bytes) else report.encode(errors="replace")
-    if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
-        path.write_bytes(data)
-        return
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+            path.write_bytes(data)
+            return
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             file.write(data)
         Path(file.name).chmod(0o666 & ~_umask())

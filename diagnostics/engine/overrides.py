@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -72,9 +73,12 @@ def parse_set(text: str) -> tuple[str, str, float]:
     if not equals or not dot or not rule:
         raise CardError(f"--set wants RULE.threshold=value, not {text!r}")
     try:
-        return rule, threshold, float(right)
+        value = float(right)
     except ValueError:
-        raise CardError(f"--set {text}: {right!r} is not a number") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise CardError(f"--set {text}: {right!r} is not a number")
+    return rule, threshold, value
 
 
 def overrides_from(texts: list[str] | tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -115,4 +119,5 @@ def _missing(name: str, folder: Path) -> dict[str, dict[str, Any]]:
     if name == "default":
         return {}
     known = sorted(path.stem for path in folder.glob("*.yaml"))
-    raise CardError(f"no profile {name!r}{_hint(name, known)} (there are default, {', '.join(known) or 'no others'})")
+    there = ", ".join(dict.fromkeys(["default", *known]))
+    raise CardError(f"no profile {name!r}{_hint(name, known)} (there are {there})")
