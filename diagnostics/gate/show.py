@@ -90,8 +90,9 @@ def as_markdown(rounds: Rounds, folder: str) -> str:
         "# How often klinic is right",
         "",
         f"Made by `klinic ward {folder}{both} --format markdown`; the recordings and their labels are in that folder.",
-        "Found: named at warn or above, or the incident was. Root cause: the diagnosis puts it at the root. Onset error:",
-        "steps between the finding's first step and the labelled window. Healthy runs are judged at every prefix.",
+        "The metrics and the console log of one run are judged apart. Found: named at warn or above, or the incident",
+        "was. Root cause: the diagnosis puts it at the root. Onset error: steps between the finding's first step and the",
+        "labelled window. Healthy runs are judged at every prefix.",
         "",
     )
     return "\n".join([*head, *_lines(rounds, _piped, "## {}"), ""])
