@@ -91,7 +91,7 @@ def as_markdown(rounds: Rounds, folder: str) -> str:
         "",
         f"Made by `klinic ward {folder}{both} --format markdown`; the recordings and their labels are in that folder.",
         "The metrics and the console log of one run are judged apart. Found: named at warn or above, or the incident",
-        "was. Root cause: the diagnosis puts it at the root. Onset error: steps between the finding's first step and the",
+        "was. Root cause: the diagnosis puts it at the root. Onset error: steps from the finding's first step to the",
         "labelled window. Healthy runs are judged at every prefix.",
         "",
     )
