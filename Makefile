@@ -24,7 +24,7 @@ test: check
 	$(BIN)/python -m pytest -m "slow and not long"
 
 check: lint types
-	$(BIN)/python -m pytest -m "$(QUICK)"
+	$(BIN)/python -m pytest -n auto -m "$(QUICK)"
 
 test-long: $(VENV)/installed
 	$(BIN)/python -m pytest -m long --timeout 1800
