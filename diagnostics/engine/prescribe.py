@@ -23,11 +23,16 @@ Measure = Callable[[Card, str], float | None]
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A change that one finding's card asks for; `place` is its place among that card's remedies."""
+    """A change that one finding's card asks for; `place` is its place among what to try for that finding's group."""
 
     finding: Finding
     place: int
     override: Override
+    sure: bool = False
+
+    def at(self, place: int) -> _Wanted:
+        """The same at another place."""
+        return replace(self, place=place, override=replace(self.override, rank=place))
 
 
 @dataclass(frozen=True)
@@ -57,23 +62,29 @@ def prescribe(
     nothing in this run is never prescribed.
     """
     patient = _Patient(cards, run, facts(run), holds, measured)
-    wanted = [want for finding in _to_treat(findings, patient) for want in _wants(finding, patient)]
+    wanted = [want for root in findings if root.root_cause is None for want in _for_group(root, findings, patient)]
     ordered = sorted(wanted, key=lambda want: (want.place, -want.finding.severity, want.finding.first_step))
     return tuple(_one_per_key(ordered))
 
 
-def _to_treat(findings: Sequence[Finding], patient: _Patient) -> Iterator[Finding]:
-    """Roots that act up, heaviest first; in place of a root that no config cures at all, what follows from it.
+def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) -> Iterator[_Wanted]:
+    """What to try for a root and what follows from it, in order.
 
-    A root whose card has remedies of which none fits this run (a reward that is always zero, whatever the group
-    size) lies outside the config: treating what follows from it would change nothing.
+    A setting that is wrong by itself (a remedy that its card calls sure) is put right first, whichever finding of the
+    group it belongs to; the remedies of the root come after it. In place of a root that no config cures at all stands
+    what follows from it; a root whose card has remedies of which none fits this run (a reward that is always zero,
+    whatever the group size) lies outside the config: treating what follows from it would change nothing.
     """
-    for root in (finding for finding in findings if finding.root_cause is None):
-        card = patient.cards.get(root.id)
-        followers = () if card and card.remedies else consequences(root, findings)
-        group = [f for f in (root, *followers) if f.severity > Severity.INFO]
-        treatable = [f for f in group if next(_wants(f, patient), None)]
-        yield from treatable[:1]
+    followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
+    group = [root, *followers] if root.severity > Severity.INFO else followers
+    card = patient.cards.get(root.id)
+    able = group[:1] if group[:1] == [root] and card and card.remedies else group
+    wishes = next((wants for finding in able if (wants := list(_wants(finding, patient)))), [])
+    sure = [want for finding in group for want in _wants(finding, patient) if want.sure]
+    keys = {want.override.key for want in sure}
+    yield from (want.at(1) for want in sure)
+    others = (want for want in wishes if want.override.key not in keys)
+    yield from (want.at(place) for place, want in enumerate(others, 2 if sure else 1))
 
 
 def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
@@ -86,7 +97,7 @@ def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
         override = _override(remedy, finding, card, patient) if card and fits else None
         if override is not None:
             keys.append(override.key)
-            yield _Wanted(finding, len(keys), replace(override, rank=len(keys)))
+            yield _Wanted(finding, len(keys), replace(override, rank=len(keys)), remedy.get("sure") is True)
 
 
 def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:

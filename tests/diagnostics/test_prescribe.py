@@ -143,3 +143,47 @@ def test_information_is_not_treated(severity):
 )  # fmt: skip
 def test_values_are_written_as_hydra_reads_them(value, expected):
     assert hydra(value) == expected
+
+
+def test_a_setting_that_is_wrong_by_itself_comes_first_whoever_is_the_root():
+    general, wrong = {"key": LR, "to": "old*0.1"}, {"key": EPOCHS, "to": 1, "sure": True}
+    findings = [finding(1, Severity.ERROR), finding(2, root="TST1")]
+    run = Run(config=Config({LR: 1e-5, EPOCHS: 9}))
+    found = prescribed(findings, card(1, general), card(2, {"key": MINI, "to": "old/2"}, wrong), run=run)
+    assert [(change.rank, change.key) for change in found] == [(1, EPOCHS), (2, LR)]
+
+
+def test_a_root_whose_remedies_do_not_fit_leaves_what_follows_untreated():
+    findings = [finding(1, Severity.ERROR), finding(2, root="TST1")]
+    never = card(1, {"key": LR, "to": "old/2", "if": "never"})
+    assert prescribed(findings, never, card(2, {"key": EPOCHS, "to": 4}), holds=lambda card, text: False) == ()
+    (change,) = prescribed(findings, card(1), card(2, {"key": EPOCHS, "to": 4}))
+    assert change.key == EPOCHS
+
+
+@pytest.mark.parametrize(
+    ("key", "idle", "at_work"),
+    [
+        ("critic.optim.lr", {"algorithm.adv_estimator": "grpo"}, {"algorithm.adv_estimator": "gae"}),
+        ("algorithm.kl_ctrl.kl_coef", {"algorithm.use_kl_in_reward": False}, {"algorithm.use_kl_in_reward": True}),
+        (
+            "actor_rollout_ref.actor.kl_loss_coef",
+            {"actor_rollout_ref.actor.use_kl_loss": False},
+            {"actor_rollout_ref.actor.use_kl_loss": True},
+        ),
+    ],
+)
+def test_a_key_that_does_nothing_in_the_run_is_left_out(key, idle, at_work):
+    tries = card(1, {"key": key, "to": "old*3"})
+    for config, keys in ((idle, []), (at_work, [key])):
+        run = Run(config=Config({key: 0.001, **config}))
+        assert [change.key for change in prescribed([finding(1)], tries, run=run)] == keys
+
+
+def test_the_size_of_a_remedy_may_come_from_the_metrics():
+    tries = card(1, {"key": LR, "to": 'old * sqrt(0.01 / signal("peak"))'})
+    cards, run = {"TST1": tries}, Run(config=Config({LR: 1e-3}))
+    for peak, new in ((1.0, 1e-4), (0.04, 5e-4)):
+        (change,) = prescribe([finding(1)], cards, run, lambda c, t: True, lambda c, t, peak=peak: peak)
+        assert change.new == new
+    assert prescribe([finding(1)], cards, run, lambda c, t: True) == ()
