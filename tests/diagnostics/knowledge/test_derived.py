@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from klinic.diagnostics.cli.explain import explain
 from klinic.diagnostics.engine.notation import run_from_series
 from klinic.diagnostics.knowledge import known_patterns, metric
 from klinic.diagnostics.knowledge.derived import derive, derived
@@ -120,3 +122,10 @@ def test_a_recording() -> None:
 def test_a_run_without_metrics_has_no_derived_signals() -> None:
     run = open_run(ROOT / "sample_logs" / "h200" / "err_hydra_typo")
     assert [name for name in derive(run).columns if name.startswith("derived/")] == []
+
+
+def test_it_is_explained_with_its_formula() -> None:
+    done = CliRunner().invoke(explain, ["derived/truncation"])
+    assert done.exit_code == 0 and "Share of responses that were really cut" in done.output
+    assert "Computed as" in done.output and "where cap = cfg('data.max_response_length', 0)" in done.output
+    assert "'timing_s/ref' / 'timing_s/step'" in CliRunner().invoke(explain, ["derived/phase_share/ref"]).output
