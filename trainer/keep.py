@@ -33,6 +33,8 @@ def keep_recording(run: Path, target: Path, recipe: Recipe, words: list[str]) ->
     _write(target / "events.jsonl", scrub(_text(run / "events.jsonl")))
     _write(target / "samples.jsonl", "".join(thinned(scrub(_text(run / "samples.jsonl")))))
     _write(target / "run.json", json.dumps(manifest(run, scrub), indent=1, ensure_ascii=False) + "\n")
+    if (run / "launch.json").exists():  # by which `klinic train --from` and `klinic treat` start again
+        _write(target / "launch.json", scrub(_text(run / "launch.json")))
     with gzip.GzipFile(target / "console.log.gz", "wb", mtime=0) as file:
         file.write(scrub(_text(run / "console.log")).encode())
     _write(

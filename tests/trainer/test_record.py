@@ -12,6 +12,7 @@ from klinic.diagnostics.gate.label import read_label
 from klinic.diagnostics.readers import open_run
 from klinic.trainer import record
 from klinic.trainer.keep import Scrubber, keep_recording, thinned
+from klinic.trainer.plan.record import taken_from
 from klinic.trainer.recipes import load
 from klinic.trainer.stream import RunDirectory
 
@@ -26,6 +27,7 @@ def finished(tmp_path):
                 run.sample(step, "1+1?", "2", "2", 1.0)
         run.event("checkpoint", 3, path=str(folder / "checkpoints"))
         run.finish("finished", 3)
+    (folder / "launch.json").write_text(json.dumps({"recipe": "actor-lr-too-high", "user": ["data.seed=1"]}))
     (folder / "console.log").write_text(f"{folder} {socket.gethostname()} 10.1.2.3:6379 /tmp/ray/session_2026-1_2/x\n")
     return folder
 
@@ -41,6 +43,7 @@ def test_a_recording_reads_like_the_run_and_names_no_machine(tmp_path, finished)
         for private in (str(tmp_path), sys.prefix, "10.1.2.3", str(Path.home()), "session_2026"):
             assert private not in text
     assert json.loads((target / "run.json").read_text())["host"] == "host"
+    assert taken_from(target) == ("actor-lr-too-high", ["data.seed=1"])
     expected = yaml.safe_load((target / "expected.yaml").read_text())
     assert read_label(target).root_cause == ("update-too-large",)
     assert read_label(target).seed == 1
