@@ -41,7 +41,7 @@ def treat(
     nothing to treat; 2 where RUN cannot be judged; with --train the launch's own.
     """
     if more and not launching:
-        raise click.UsageError("KEY=VALUE belong to a launch: add --train")
+        raise click.UsageError("overrides belong to a launch: add --train")
     found = _treatment(run, config, profile)
     _show(found, form, alternatives)
     if out is not None:

@@ -71,7 +71,7 @@ def treat(path: Path, run: Run | None = None, **options: Any) -> Treatment:
 def _missing(run: Run, changes: tuple[Change, ...], found: Origin) -> list[str]:
     said = []
     assumed = [change.override.key for change in changes if change.assumed]
-    if not run.config:
+    if changes and not run.config:
         said.append("no config: neither the log nor command.txt, overrides.txt or .hydra/ beside it tells the settings")
     if assumed:
         said.append(f"computed from verl's defaults: {', '.join(assumed)}; give the run's own with --config FILE")
