@@ -48,7 +48,7 @@ class RunBuilder:
         self._decimals: dict[str, int] = {}
         self._configs: dict[int, Config] = {}
         self._said_by: dict[str, int] = {}  # word of the source -> part that said it
-        self._manifest: dict[str, object] = {}
+        self._manifests: dict[int, dict[str, object]] = {}
         self._lines = LinesOfNote()
         self._events: list[Happened] = []
         self._samples: deque[SampleRead] = deque(maxlen=MAX_SAMPLES)
@@ -70,7 +70,7 @@ class RunBuilder:
             "decimals",
             "said_by",
             "configs",
-            "manifest",
+            "manifests",
             "events",
             "samples",
         ):
@@ -128,7 +128,7 @@ class RunBuilder:
             case Meta():
                 self._take_meta(event, part)
             case ManifestRead():
-                self._manifest = dict(event.data)
+                self._manifests[part] = dict(event.data)
 
     def _take_meta(self, meta: Meta, part: int) -> None:
         """The last non-empty word wins, of the highest part that has one."""
@@ -189,6 +189,10 @@ class RunBuilder:
             config = config.overlaid(self._configs[part])
         return config
 
+    def _merged_manifest(self) -> dict[str, object]:
+        """What all parts tell of the run; a higher part wins, what only a lower one says stays."""
+        return {key: value for part in sorted(self._manifests) for key, value in self._manifests[part].items()}
+
     def _all_notes(self) -> tuple[str, ...]:
         lost = self._columns.dropped
         return (
@@ -211,7 +215,7 @@ class RunBuilder:
             nonfinite=pl.DataFrame([columns.flags(name) for name in flagged]),
             decimals=dict(self._decimals),
             config=self._merged_config(),
-            manifest=dict(self._manifest),
+            manifest=self._merged_manifest(),
             lines=self._lines.kept(),
             events=tuple(self._events),
             samples=tuple(self._samples),

@@ -227,3 +227,14 @@ def test_cost_grows_with_the_rows_and_not_with_their_square() -> None:
 
     small, large = min(seconds(1000) for _ in range(3)), min(seconds(8000) for _ in range(2))
     assert large < 16 * small
+
+
+def test_what_a_console_announces_does_not_replace_the_manifest() -> None:
+    builder = RunBuilder("log", "test", canonical)
+    builder.add([ManifestRead({"status": "finished", "total_steps": 40})], part=3)
+    other = builder.fork()
+    other.add([ManifestRead({"total_steps": 39, "seen": 1})], part=0)
+    assert other.build().manifest == {"status": "finished", "total_steps": 40, "seen": 1}
+    other.add([ManifestRead({"status": "failed"})], part=3)
+    assert other.build().manifest == {"status": "failed", "total_steps": 39, "seen": 1}
+    assert builder.build().manifest == {"status": "finished", "total_steps": 40}
