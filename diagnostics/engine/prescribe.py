@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +10,12 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
+from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, value_of
 from klinic.diagnostics.run import Run
-from klinic.diagnostics.verlconfig import Facts, check_override, facts, table
+from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
 from klinic.diagnostics.verlconfig.idle import idle
 
-_BARE = re.compile(r"[\w./:-]+")  # texts that Hydra reads without quotes
+__all__ = ["hydra", "prescribe"]
 
 Condition = Callable[[Card, str], bool]
 Measure = Callable[[Card, str], float | None]
@@ -105,7 +105,7 @@ def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
     its `if` holds."""
     if remedy.get("framework", "verl") != (patient.run.source.framework or "verl"):
         return False
-    if _is_verl(patient.run) and idle(str(remedy["key"]), patient.about):
+    if is_verl(patient.run) and idle(str(remedy["key"]), patient.about):
         return False
     condition = remedy.get("if")
     return condition is None or patient.holds(card, str(condition))
@@ -114,7 +114,10 @@ def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
 def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: _Patient) -> Override | None:
     """None where the new value cannot be computed, is the old one, or would be refused."""
     key, run = str(remedy["key"]), patient.run
-    old = value_of(run, key)
+    spelled = for_version(key, patient.about.version) if is_verl(run) else key
+    if spelled is None:
+        return None
+    old = value_of(run, spelled if spelled in run.config.values else key)
     try:
         new = evaluate(
             remedy.get("to"),
@@ -127,20 +130,23 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         return None
     if isinstance(new, Append):
         new = _appended(old, new.value)
-    if _same(new, old) or (isinstance(new, Drop) and key not in run.config.values):
+    if _same(new, old) or (isinstance(new, Drop) and spelled not in run.config.values):
         return None
     text = as_override(key, new, run)
     checked = _check(text.partition("=")[0], new, run)
+    if spelled != table.plain(key):
+        text = text.replace(table.plain(key), spelled, 1).lstrip("+")
+        checked = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
     if checked is None:
         return None
     return Override(
         id=finding.id,
         name=finding.name,
-        key=key,
+        key=spelled,
         old=old,
         new=None if isinstance(new, Drop) else new,
         override=text,
-        because=str(remedy.get("because", "")) + _assumed(run, key, old),
+        because=str(remedy.get("because", "")) + assumed_remark(run, key, old),
         effect=str(remedy.get("effect", "")),
         side_effects=str(remedy.get("side_effect", "")),
         checked=checked,
@@ -149,50 +155,10 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
 
 def _check(key: str, value: Any, run: Run) -> str | None:
     """What verl would say of the override; None where it would refuse it."""
-    if not _is_verl(run):
+    if not is_verl(run):
         return f"not checked: {run.source.framework} has no key table here"
     found = check_override(key, value, run.config)
     return (found.message or f"accepted by verl {table.version()}") if found.ok else None
-
-
-# Settings that verl logs as metrics; the largest value is the one after warm-up and before decay.
-LOGGED = {"actor_rollout_ref.actor.optim.lr": "actor/lr", "critic.optim.lr": "critic/lr"}
-
-
-def value_of(run: Run, key: str) -> Any:
-    """The run's value of a key: from its config, else as its metrics show it, else verl's default for a verl run."""
-    key = table.plain(key)
-    if key in run.config.values:
-        return run.config.values[key]
-    if not _is_verl(run):
-        return None
-    shown = _logged(run, LOGGED.get(key, ""))
-    return table.default(key) if shown is None else shown
-
-
-def _is_verl(run: Run) -> bool:
-    return (run.source.framework or "verl") == "verl"
-
-
-def _logged(run: Run, metric: str) -> float | None:
-    """The largest value of a metric, where the log prints enough digits to tell it."""
-    if not run.has(metric) or run.decimals.get(metric, 12) < 8:
-        return None
-    largest = run.frame[metric].max()
-    return float(f"{largest:.6g}") if isinstance(largest, float) and largest > 0 else None
-
-
-def is_assumed(run: Run, key: str) -> bool:
-    """Whether nothing tells the run's value of a key, so that verl's default is taken for it."""
-    shown = _logged(run, LOGGED.get(table.plain(key), ""))
-    return not run.config and _is_verl(run) and shown is None and value_of(run, key) is not None
-
-
-def _assumed(run: Run, key: str, old: Any) -> str:
-    """A remark where the old value is nothing but verl's default because no config was found."""
-    if not is_assumed(run, key):
-        return ""
-    return f" (the log does not say what it was: verl's default, {hydra(old)}, is assumed)"
 
 
 def _is_whole(key: str) -> bool:
@@ -209,30 +175,6 @@ def _same(new: Any, old: Any) -> bool:
     if isinstance(new, bool) or isinstance(old, bool):
         return new is old
     return bool(new == old)
-
-
-def as_override(key: str, value: Any, run: Run) -> str:
-    """The text to paste: `key=value` in Hydra's syntax, `+key=value` for a key that verl's config lacks, `~key`."""
-    if isinstance(value, Drop):
-        return f"~{key}"
-    plus = "+" if _is_verl(run) and table.needs_plus(key) else ""
-    return f"{plus}{key}={hydra(value)}"
-
-
-def hydra(value: Any) -> str:
-    """A value in Hydra's override syntax: null, true, 3e-07, [a,b], quoted where a text needs it."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(hydra, value))}]"
-    if (
-        isinstance(value, str)
-        and not value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalnum()
-    ):
-        return "'" + value.replace("'", "\\'") + "'"
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def _one_per_key(wanted: Sequence[_Wanted]) -> Iterator[Override]:

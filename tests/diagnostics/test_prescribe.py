@@ -187,3 +187,22 @@ def test_the_size_of_a_remedy_may_come_from_the_metrics():
         (change,) = prescribe([finding(1)], cards, run, lambda c, t: True, lambda c, t, peak=peak: peak)
         assert change.new == new
     assert prescribe([finding(1)], cards, run, lambda c, t: True) == ()
+
+
+def test_an_older_verl_gets_its_own_spelling_and_no_key_that_it_lacks():
+    tries = card(
+        1,
+        {"key": "reward.custom_reward_function.path", "to": "'new.py'"},
+        {"key": "trainer.v1.trainer_mode", "to": "'colocate_async'"},
+    )
+    old = Run(
+        source=Source(framework="verl", version="0.4.0"),
+        config=Config({"custom_reward_function.path": "old.py", LR: 1e-6}),
+    )
+    (change,) = prescribed([finding(1)], tries, run=old)
+    assert (change.key, change.old, change.override) == (
+        "custom_reward_function.path",
+        "old.py",
+        "custom_reward_function.path=new.py",
+    )
+    assert "verl 0.4" in change.checked

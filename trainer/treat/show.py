@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from klinic.diagnostics.engine.prescribe import hydra
+from klinic.diagnostics.engine.settings import hydra
 from klinic.trainer.treat.treatment import Change, Treatment
 
 

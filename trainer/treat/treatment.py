@@ -9,7 +9,7 @@ from typing import Any
 
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Diagnosis, Override
-from klinic.diagnostics.engine.prescribe import is_assumed
+from klinic.diagnostics.engine.settings import is_assumed
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
 from klinic.trainer.treat.origin import Origin, origin

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.diagnose import diagnose
-from klinic.diagnostics.engine.prescribe import hydra
+from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.readers import ReadError, open_run
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import Plan, PlanError, make_plan
