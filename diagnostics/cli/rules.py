@@ -112,7 +112,8 @@ def test(files: tuple[Path, ...], quiet: bool) -> None:
 def new(word: str, folder: str, metric: str) -> None:
     """Begin a rule: write a card and its cases that pass the checks, with the family's next id.
 
-    A rule of the family `incident` reads the log's text instead of a metric. Exit 2 where the name is taken.
+    A rule of the family `incident` reads the log's text, one of `config` the config, all others METRIC. Exit 2 where
+    the name is taken.
     """
     from klinic.diagnostics.knowledge import metric as known
 

@@ -82,6 +82,44 @@ _INCIDENT_CASES = """\
     (TaskRunner pid=4711) no {name} seen
   expect: quiet
 """
+_CONFIG = """\
+id: {id}
+name: {name}
+kind: config
+status: experimental
+confidence: low
+since: "{since}"
+levels:
+  warn: {{when: "cfg('data.train_batch_size') > much"}}
+thresholds:
+  much: {{value: 100000, unit: prompts, source: "say where the number comes from: a limit of verl, a paper"}}
+summary: data.train_batch_size is too large
+why: >-
+  Say in two to four sentences what such a config leads to and why it hurts.
+wrong_when: say when such a config is meant
+look_alikes: []
+explains: []
+try: []
+references: []
+panel: {panel}
+"""
+_CONFIG_CASES = """\
+- name: above the threshold, before the first row
+  source: "simulation of the config; better: one that a recording ran with"
+  series: {{}}
+  config: {{data.train_batch_size: 200000}}
+  expect: {{severity: warn, first_step: 0}}
+- name: at the threshold
+  source: "simulation of a near miss"
+  series: {{}}
+  config: {{data.train_batch_size: 100000}}
+  expect: quiet
+- name: the log does not say
+  source: "simulation of a log without a config"
+  series: {{{metric}: "0.5x20"}}
+  expect: {{not_applicable: too few values}}
+"""
+_TEMPLATES = {"incident": (_INCIDENT, _INCIDENT_CASES), "config": (_CONFIG, _CONFIG_CASES)}
 
 
 class ScaffoldError(ValueError):
@@ -100,7 +138,6 @@ def scaffold(word: str, folder: Path, cards: Sequence[Card], metric: str, unit: 
         )
     path = folder / family / f"{name}.yaml"
     _refuse_taken(name, path, cards)
-    kind = "incident" if family == "incident" else "metric"
     filled = {
         "id": next_id(family, cards),
         "name": name,
@@ -109,7 +146,7 @@ def scaffold(word: str, folder: Path, cards: Sequence[Card], metric: str, unit: 
         "unit": unit,
         "panel": panel,
     }
-    card, cases = (_INCIDENT, _INCIDENT_CASES) if kind == "incident" else (_METRIC, _METRIC_CASES)
+    card, cases = _TEMPLATES.get(family, (_METRIC, _METRIC_CASES))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(card.format(**filled), "utf-8")
     path.with_name(f"{name}.cases.yaml").write_text(cases.format(**filled), "utf-8")

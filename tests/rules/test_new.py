@@ -19,7 +19,7 @@ def _new(folder: Path, word: str, *more: str) -> str:
     return done.output if done.exit_code == 0 else f"exit {done.exit_code}: {done.stderr}"
 
 
-@pytest.mark.parametrize("word", ["policy/all-new", "incident/all-new", "brandnew/all-new"])
+@pytest.mark.parametrize("word", ["policy/all-new", "incident/all-new", "config/all-new", "brandnew/all-new"])
 def test_a_new_rule_passes_its_checks_and_cases(tmp_path: Path, word: str) -> None:
     told = _new(tmp_path, word, "--metric", "actor/entropy")
     path = tmp_path / f"{word}.yaml"
