@@ -6,6 +6,7 @@ import ast
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
@@ -126,6 +127,9 @@ class Klinic(click.Group):
     ) -> Any:
         """Run a command; in standalone mode every error is one line and an exit code."""
 
+        if sys.stdout is None:  # closed by the caller: what is said goes nowhere
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
         def run() -> Any:
             return super(Klinic, self).main(args, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
 
@@ -150,6 +154,10 @@ def _guarded(run: Callable[[], Any]) -> NoReturn:
         fail(error.format_message(), CANNOT_JUDGE)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", INTERRUPTED)
+    except OSError as error:
+        if os.environ.get("KLINIC_TRACEBACK"):
+            raise
+        fail(f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}")
     except Exception as error:
         if os.environ.get("KLINIC_TRACEBACK"):
             raise
