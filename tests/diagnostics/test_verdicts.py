@@ -1,0 +1,24 @@
+"""Public logs as a physician reads them: look-alikes stay quiet, faults are named at warn or above."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.readers import open_run
+
+LOGS = Path(__file__).parents[1] / "data/logs"
+VERDICTS: dict[str, dict[str, Any]] = yaml.safe_load((LOGS / "verdicts.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_public_log_is_judged_as_its_report_says(name: str) -> None:
+    found = diagnose(open_run(LOGS / name))
+    loud = {one.name for one in (*found.findings, *found.incidents) if one.severity >= Severity.WARN}
+    assert (not loud) is VERDICTS[name]["quiet"], loud
+    assert set(VERDICTS[name]["names"]) <= loud
