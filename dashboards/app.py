@@ -1,0 +1,144 @@
+"""The app: a shell with a router; every page registers its own callbacks; all state is the shelf's or the browser's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from flask import Flask
+
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.guard import protect
+from klinic.dashboards.pages import run, runs
+from klinic.dashboards.pages.context import Context, look_of
+from klinic.dashboards.store import Shelf
+from klinic.dashboards.views.parts import Component, icon, message
+from klinic.dashboards.words import speaker
+
+FOLDER = Path(__file__).parent
+Layout = Callable[[Context, Look, str], Component]
+PAGES: dict[str, Layout] = {"/": runs.layout, "/run": run.layout}
+INDEX = """<!DOCTYPE html>
+<html lang="en">
+<head>
+{%metas%}
+<title>{%title%}</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<script src="/assets/first/ui.js"></script>
+{%css%}
+</head>
+<body>
+{%app_entry%}
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>"""
+
+
+def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
+    """A dashboard over a shelf. token: asked for at the first visit; "" asks for none. Raises nothing."""
+    app = Dash(
+        "klinic.dashboards",
+        server=_server(),
+        assets_folder=str(FOLDER / "assets"),
+        assets_ignore=r"^ui\.js$",
+        index_string=INDEX,
+        title="klinic",
+        update_title="",
+        suppress_callback_exceptions=True,
+        serve_locally=True,
+        add_log_handler=False,
+        enable_mcp=False,
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    context = Context(shelf, refresh)
+    app.layout = shell
+    _route(app, context)
+    for page in (runs, run):
+        page.register(app, context)
+    protect(app.server, token)
+    return app
+
+
+def _server() -> Flask:
+    """A Flask that need not find its package: ours lies in a namespace, which Flask cannot place."""
+    return Flask("klinic.dashboards", root_path=str(FOLDER), instance_path=str(FOLDER), static_folder=None)
+
+
+def shell() -> Component:
+    """What all pages share."""
+    return html.Div(
+        [
+            dcc.Location(id="url", refresh="callback-nav"),
+            dcc.Store(id="ui"),
+            html.Header(id="header"),
+            html.Main(id="page", tabIndex=-1),
+            html.Div(id="spoken", className="sr", **{"aria-live": "polite"}),
+        ],
+        className="shell",
+    )
+
+
+def header(look: Look, path: str) -> list[Component]:
+    """Brand, pages, language and theme."""
+    say = speaker(look.lang)
+    places = (("/", "nav.runs"),)
+    links = [dcc.Link(say(key), href=href, className="nav" + (" here" if href == path else "")) for href, key in places]
+    lang = html.Button(
+        say("nav.lang"), className="button quiet", type="button", title=say("nav.lang.label"), **{"data-ui": "lang"}
+    )
+    theme = html.Button(
+        icon("theme"),
+        className="button quiet",
+        type="button",
+        title=say("nav.theme"),
+        **{"data-ui": "theme", "aria-label": say("nav.theme")},
+    )
+    return [
+        html.A(say("nav.skip"), href="#page", className="skip"),
+        dcc.Link([html.Span(className="mark", **{"aria-hidden": "true"}), "klinic"], href="/", className="brand"),
+        html.Nav(links),
+        html.Div([lang, theme], className="buttons"),
+    ]
+
+
+def _route(app: Dash, context: Context) -> None:
+    app.clientside_callback(
+        ClientsideFunction("klinic", "ui"), Output("ui", "data"), Input("url", "href"), State("ui", "data")
+    )
+
+    @app.callback(
+        Output("page", "children"),
+        Output("header", "children"),
+        Input("ui", "data"),
+        prevent_initial_call=True,
+    )
+    def page(ui: Any) -> Any:
+        if not ui:
+            return no_update, no_update
+        look, path = look_of(ui), str(ui.get("path") or "/")
+        return _drawn(context, look, path, str(ui.get("search") or "")), header(look, path)
+
+    @app.callback(
+        Output("page", "children", allow_duplicate=True),
+        Input("waiting-tick", "n_intervals"),
+        State("waiting", "data"),
+        State("ui", "data"),
+        prevent_initial_call=True,
+    )
+    def waiting(_n: Any, name: str, ui: Any) -> Any:
+        entry = context.shelf.entry(name) if name else None
+        there = bool(context.shelf.entries) if not name else (entry is not None and entry.standing != "waiting")
+        if not there and not (name and entry is None and context.shelf.ready.is_set()):
+            return no_update
+        return _drawn(context, look_of(ui), str(ui.get("path") or "/"), str(ui.get("search") or ""))
+
+
+def _drawn(context: Context, look: Look, path: str, search: str) -> Component:
+    """A page, or in its place what went wrong: one page's trouble is never the whole dashboard's."""
+    say = speaker(look.lang)
+    try:
+        return PAGES.get(path, runs.layout)(context, look, search)
+    except Exception as error:
+        return message(say("error.title"), say("error.why", why=f"{type(error).__name__}: {error}"), kind="error")

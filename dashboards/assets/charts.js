@@ -1,0 +1,122 @@
+/* Charts: one x range and one crosshair for all, y fitted to what is seen, new points without losing either. */
+(function () {
+  "use strict";
+  const plots = () => [...document.querySelectorAll(".js-plotly-plot")].filter((gd) => gd.klinic);
+  let syncing = false;
+
+  /* ---- binding ---- */
+  function bind(gd) {
+    if (gd.klinic || !gd.on || !gd._fullLayout) return;
+    gd.klinic = true;
+    gd.on("plotly_relayout", (change) => zoomed(gd, change));
+    gd.on("plotly_hover", (event) => crosshair(gd, event));
+    gd.on("plotly_unhover", () => { if (!syncing) others(gd).forEach((other) => quiet(() => Plotly.Fx.unhover(other))); });
+    gd.on("plotly_click", (event) => clicked(event));
+    if (!gd._fullLayout.xaxis.autorange) fit([gd]);
+  }
+  const others = (gd) => plots().filter((other) => other !== gd && other._fullLayout);
+  const quiet = (act) => { syncing = true; try { act(); } catch { /* a chart that is being drawn */ } finally { syncing = false; } };
+  new MutationObserver(() => document.querySelectorAll(".js-plotly-plot").forEach(bind))
+    .observe(document.documentElement, { subtree: true, childList: true });
+  setInterval(() => document.querySelectorAll(".js-plotly-plot").forEach(bind), 500);
+
+  /* ---- shared zoom ---- */
+  function zoomed(gd, change) {
+    if (syncing) return;
+    const range = change["xaxis.range"] || (change["xaxis.range[0]"] !== undefined
+      ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
+    if (range) spread(range.map(Number), gd);
+    else if (change["xaxis.autorange"]) spread(null, gd);
+  }
+
+  function spread(range, from) {
+    const change = range ? { "xaxis.range": range, "xaxis.autorange": false } : { "xaxis.autorange": true };
+    quiet(() => plots().forEach((gd) => Plotly.relayout(gd, gd === from ? yOf(gd, range) : { ...change, ...yOf(gd, range) })));
+    const steps = range && [Math.floor(range[0]), Math.ceil(range[1])];
+    if (document.getElementById("window")) {
+      window.klinicUrl({ from: steps && steps[0], to: steps && steps[1] });
+      window.dash_clientside.set_props("window", { data: steps });
+    }
+  }
+
+  /* ---- y: all values in view, and the healthy bounds that are near ---- */
+  function yOf(gd, range) {
+    const meta = gd.layout.meta || {};
+    if (!gd._fullLayout.yaxis || !gd._fullLayout.yaxis.fixedrange) return {};
+    let low = Infinity, high = -Infinity;
+    const layers = {};
+    gd._fullData.forEach((trace) => {
+      if (!trace.meta || !["raw", "smooth"].includes(trace.meta.role) || !trace.y) return;
+      for (let i = 0; i < trace.y.length; i++) {
+        const y = trace.y[i], x = trace.x[i];
+        if (y === null || y === undefined || !isFinite(y) || (range && (x < range[0] || x > range[1]))) continue;
+        if (trace.stackgroup) { layers[x] = (layers[x] || 0) + y; continue; }
+        if (y < low) low = y;
+        if (y > high) high = y;
+      }
+    });
+    for (const sum of Object.values(layers)) { low = 0; if (sum > high) high = sum; }
+    if (!isFinite(low) || !isFinite(high)) return {};
+    const span = high - low || Math.abs(high) * 0.2 || 1;
+    for (const bound of meta.near || []) {
+      if (bound >= low - span && bound <= high + span) { low = Math.min(low, bound); high = Math.max(high, bound); }
+    }
+    if (meta.log) {
+      low = Math.max(low, high * 1e-6, 1e-12);
+      return { "yaxis.range": [Math.log10(low) - 0.05, Math.log10(Math.max(high, low * 10)) + 0.05] };
+    }
+    const pad = 0.08 * (high - low || span);
+    return { "yaxis.range": [low - pad, high + pad] };
+  }
+  const shown = (gd) => (gd._fullLayout.xaxis.autorange ? null : gd._fullLayout.xaxis.range.map(Number));
+  const fit = (list) => quiet(() => list.forEach((gd) => Plotly.relayout(gd, yOf(gd, shown(gd)))));
+
+  /* ---- shared crosshair ---- */
+  function crosshair(gd, event) {
+    if (syncing || !event.xvals && !event.points) return;
+    const x = event.points && event.points.length ? event.points[0].x : event.xvals[0];
+    quiet(() => others(gd).forEach((other) => Plotly.Fx.hover(other, { xval: x }, "xy")));
+  }
+
+  /* ---- findings: a click on an onset picks it everywhere ---- */
+  function clicked(event) {
+    const hit = (event.points || []).find((point) => point.data.meta && point.data.meta.role === "findings");
+    if (!hit) return;
+    const row = [...document.querySelectorAll("[data-finding]")].find((one) => one.dataset.finding === hit.customdata);
+    if (row) row.click();
+  }
+
+  function around(rule) {
+    const row = [...document.querySelectorAll("[data-finding]")].find((one) => one.dataset.finding === rule);
+    if (!row) return null;
+    const [first, last] = row.dataset.steps.split(",").map(Number);
+    const pad = Math.max(3, Math.round((last - first) * 0.25));
+    return [first - pad, last + pad];
+  }
+
+  /* ---- new points ---- */
+  function apply(news) {
+    for (const gd of plots()) {
+      const holder = gd.closest("[id^='{']");
+      const key = holder && JSON.parse(holder.id).chart;
+      if (key && news[key]) quiet(() => extend(gd, news[key]));
+    }
+  }
+
+  function extend(gd, item) {
+    const at = [], x = [], y = [];
+    for (const [metric, role, xs, ys] of item.points) {
+      const place = gd.data.findLastIndex((trace) => trace.meta && trace.meta.metric === metric
+        && trace.meta.role === role && Array.isArray(trace.x));
+      if (place < 0) continue;
+      const last = gd.data[place].x.at(-1);
+      const from = xs.findIndex((step) => last === undefined || step > last);
+      if (from < 0) continue;
+      at.push(place); x.push(xs.slice(from)); y.push(ys.slice(from));
+    }
+    if (at.length) Plotly.extendTraces(gd, { x, y }, at);
+    Plotly.relayout(gd, { ...(item.layout || {}), ...yOf(gd, shown(gd)) });
+  }
+
+  window.klinicCharts = { apply, around, spread, plots };
+})();

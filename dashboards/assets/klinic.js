@@ -1,0 +1,164 @@
+/* The page's own hands: theme and language, copying, state in the URL, small drawings, keys of the grid. */
+(function () {
+  "use strict";
+  const ns = (window.dash_clientside = window.dash_clientside || {});
+  const skip = () => ns.no_update;
+  const $ = (query, root) => (root || document).querySelector(query);
+
+  /* ---- state in the URL ---- */
+  function setUrl(changes) {
+    const params = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === undefined || value === "") params.delete(name);
+      else params.set(name, value);
+    }
+    const text = params.toString();
+    history.replaceState(history.state, "", location.pathname + (text ? "?" + text : "") + location.hash);
+  }
+  window.klinicUrl = setUrl;
+
+  const where = () => ({ ...window.klinicUi, path: location.pathname, search: location.search });
+
+  ns.klinic = {
+    /* A new address, or a new theme or language: the server draws the page for it. */
+    ui: (_href, before) => {
+      const now = where();
+      const same = before && ["theme", "lang", "path", "search"].every((key) => before[key] === now[key]);
+      return same ? skip() : now;
+    },
+    /* Tab, finding and window after a click. */
+    view: (_tabs, _findings, _closes, view) => {
+      const hit = (ns.callback_context.triggered[0] || {});
+      if (!hit.value) return [skip(), skip()];
+      const id = JSON.parse(hit.prop_id.slice(0, hit.prop_id.lastIndexOf(".")));
+      if (id.tab) {
+        setUrl({ tab: id.tab });
+        markTab(id.tab);
+        return [{ ...view, tab: id.tab, window: null }, skip()];
+      }
+      if (id.unpick || id.finding === view.finding) {
+        setUrl({ finding: null, from: null, to: null });
+        return [{ ...view, finding: null, window: null }, null];
+      }
+      const range = window.klinicCharts.around(id.finding);
+      setUrl({ finding: id.finding, from: range && range[0], to: range && range[1] });
+      return [{ ...view, finding: id.finding, window: range }, range];
+    },
+    apply: (news) => { if (news) window.klinicCharts.apply(news); return skip(); },
+    search: (needle, options) => ({ ...options, quickFilterText: needle || "" }),
+    marked: (rows, words) => {
+      const many = (rows || []).length;
+      const fits = many >= 2 && many <= 8;
+      const href = fits ? "/compare?" + rows.map((row) => "run=" + encodeURIComponent(row.id)).join("&") : undefined;
+      const text = fits ? words.many.replace("{n}", many) : words.hint;
+      return [text, href, fits ? "button primary" : "button disabled"];
+    },
+  };
+
+  function markTab(name) {
+    document.querySelectorAll("[data-tab]").forEach((tab) => {
+      const chosen = tab.dataset.tab === name;
+      tab.classList.toggle("chosen", chosen);
+      tab.setAttribute("aria-selected", String(chosen));
+    });
+  }
+
+  /* ---- buttons ---- */
+  async function copy(button) {
+    const text = button.dataset.copy;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = Object.assign(document.createElement("textarea"), { value: text });
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    button.classList.add("done");
+    const label = $("span:last-child", button);
+    const before = label.textContent;
+    label.textContent = button.dataset.copied;
+    speak(button.dataset.copied);
+    setTimeout(() => { button.classList.remove("done"); label.textContent = before; }, 1600);
+  }
+
+  function speak(text) {
+    const spoken = $("#spoken");
+    if (spoken) { spoken.textContent = ""; setTimeout(() => { spoken.textContent = text; }, 30); }
+  }
+
+  function flip(name) {
+    const ui = window.klinicUi;
+    ui[name] = name === "theme" ? (ui.theme === "dark" ? "light" : "dark") : (ui.lang === "zh" ? "en" : "zh");
+    try { localStorage.setItem("klinic." + name, ui[name]); } catch { /* private window */ }
+    if (new URLSearchParams(location.search).has(name)) setUrl({ [name]: ui[name] });
+    window.klinicPaint();
+    ns.set_props("ui", { data: where() });
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy],[data-ui],[data-filter]");
+    if (!button) return;
+    if (button.dataset.copy !== undefined) copy(button);
+    else if (button.dataset.ui) flip(button.dataset.ui);
+    else filter(button);
+  });
+
+  function filter(button) {
+    document.querySelectorAll("[data-filter]").forEach((chip) => {
+      chip.classList.toggle("chosen", chip === button);
+      chip.setAttribute("aria-pressed", String(chip === button));
+    });
+    const kind = button.dataset.filter;
+    const model = kind ? { kind: { filterType: "text", type: "equals", filter: kind } } : {};
+    ns.set_props("runs-grid", { filterModel: model });
+  }
+
+  /* ---- links inside the grid go through the router; keys: Enter opens, x marks ---- */
+  window.klinicGo = (href) => {
+    history.pushState({}, "", href);
+    window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
+    window.scrollTo(0, 0);
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.target.closest && event.target.closest("[role=tablist]")) return tabKeys(event);
+    const cell = event.target.closest && event.target.closest(".ag-cell");
+    const line = cell && cell.closest(".ag-row");
+    if (!line || !$("#runs-grid")) return;
+    if (event.key === "Enter") {
+      const link = $("a[href]", line);
+      if (link) link.click();
+    } else if (event.key === "x") {
+      const api = window.dash_ag_grid.getApi("runs-grid");
+      const node = api.getRowNode(line.getAttribute("row-id"));
+      if (node) node.setSelected(!node.isSelected());
+    }
+  });
+
+  function tabKeys(event) {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!move) return;
+    const tabs = [...event.target.closest("[role=tablist]").querySelectorAll("[role=tab]")];
+    const next = tabs[(tabs.indexOf(event.target) + move + tabs.length) % tabs.length];
+    if (next) { next.focus(); event.preventDefault(); }
+  }
+
+  /* ---- small drawings: ours, of numbers only, in a shadow root that React does not know ---- */
+  function draw(element) {
+    const root = element.shadowRoot || element.attachShadow({ mode: "open" });
+    root.innerHTML = "<style>svg{width:100%;height:100%;display:block;overflow:visible}</style>" + element.dataset.svg;
+  }
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === "attributes") draw(change.target);
+      for (const node of change.addedNodes || []) {
+        if (node.nodeType !== 1) continue;
+        if (node.dataset.svg !== undefined) draw(node);
+        node.querySelectorAll("[data-svg]").forEach(draw);
+      }
+    }
+  }).observe(document.documentElement, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-svg"] });
+})();

@@ -1,0 +1,168 @@
+"""A run with its diagnosis, and what pictures need of both, worked out once a version of the run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from klinic.dashboards.figures.arrays import Floats
+from klinic.dashboards.figures.limits import Limit, limits
+from klinic.diagnostics.engine.card import Card
+from klinic.diagnostics.engine.diagnose import installed_cards
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Vital
+from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
+from klinic.diagnostics.knowledge import metric
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.signals import Scope, compile_text
+from klinic.diagnostics.signals.block import Block
+from klinic.diagnostics.signals.evaluate import Evaluator
+from klinic.diagnostics.verlconfig import facts
+
+_QUOTED = re.compile(r"'([^']+/[^']*)'")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Healthy bounds of a metric a row, NaN where there is none; `source` says where they come from."""
+
+    low: Floats
+    high: Floats
+    source: str
+
+
+class Scene:
+    """A run, judged. Everything here is a pure function of both, kept once computed."""
+
+    def __init__(self, run: Run, diagnosis: Diagnosis) -> None:
+        self.run, self.diagnosis = run, diagnosis
+        self._bounds: dict[str, Bounds | None] = {}
+        self._baselines: dict[str, float | None] = {}
+
+    @cached_property
+    def steps(self) -> Floats:
+        """Steps of the rows."""
+        return self.run.frame["step"].cast(pl.Float64).to_numpy() if self.run.frame.height else np.empty(0)
+
+    @cached_property
+    def breaks(self) -> tuple[int, ...]:
+        """First rows of the attempts after the first."""
+        return tuple(attempt.first_row for attempt in self.run.attempts[1:])
+
+    def values(self, name: str) -> Floats:
+        """Values of a metric a row, NaN where absent."""
+        if not self.run.has(name):
+            return np.full(self.run.frame.height, np.nan)
+        return self.run.frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def matching(self, pattern: str) -> list[str]:
+        """Metrics of the run that a name or a pattern with * stands for."""
+        if "*" not in pattern:
+            return [pattern] if self.run.has(pattern) else []
+        return [name for name in self.run.metrics if fnmatchcase(name, pattern)]
+
+    def vital(self, name: str) -> Vital | None:
+        """The vital sign that watches a metric."""
+        return next((vital for vital in self.diagnosis.vitals if vital.metric == name), None)
+
+    def bounds(self, name: str) -> Bounds | None:
+        """The healthy range of a metric: a vital sign's own at each row, else what healthy runs show."""
+        if name not in self._bounds:
+            self._bounds[name] = self._measured(name) or self._known(name)
+        return self._bounds[name]
+
+    def _measured(self, name: str) -> Bounds | None:
+        sign = next((sign for sign in signs() if sign.metric == name), None)
+        if sign is None or not self.run.has(name):
+            return None
+        texts = {end: sign.bounds[f"healthy.{end}"] for end in ("low", "high")}
+        series = evaluated(self.run, {end: text for end, text in texts.items() if text}, Scope(lets=sign.lets))
+        empty = np.full(self.run.frame.height, np.nan)
+        return Bounds(series.get("low", empty), series.get("high", empty), sign.title)
+
+    def _known(self, name: str) -> Bounds | None:
+        info = metric(name)
+        if info is None or (info.low is None and info.high is None):
+            return None
+        rows = self.run.frame.height
+        low, high = (np.full(rows, np.nan if end is None else float(end)) for end in (info.low, info.high))
+        return Bounds(low, high, "healthy runs")
+
+    def baseline(self, name: str) -> float | None:
+        """The run's own healthy level of a metric, where the judge trusts one."""
+        if name not in self._baselines:
+            text = f"base({ast.unparse(ast.Constant(name))})"
+            series = evaluated(self.run, {"base": text}, Scope()).get("base")
+            finite = series[~np.isnan(series)] if series is not None else np.empty(0)
+            self._baselines[name] = float(finite[-1]) if len(finite) else None
+        return self._baselines[name]
+
+    def limits(self, name: str) -> tuple[Limit, ...]:
+        """Thresholds of the cards that compare this metric's level with a number."""
+        return tuple(limit for limit in all_limits() if limit.metric == name)
+
+    def findings_on(self, name: str) -> list[Finding]:
+        """Findings whose card looks at a metric."""
+        return [finding for finding in self.diagnosis.findings if looks_at(finding.id, name)]
+
+    def finding(self, rule: str | None) -> Finding | None:
+        """A finding by its rule's id."""
+        return next((finding for finding in self.diagnosis.findings if finding.id == rule), None)
+
+
+def evaluated(run: Run, texts: Mapping[str, str], scope: Scope) -> dict[str, Floats]:
+    """Values of expressions at every row, NaN where unknown."""
+    if not texts or not run.frame.height:
+        return {}
+    nodes = {name: compile_text(text, scope, "number") for name, text in texts.items()}
+    evaluator = Evaluator(list(nodes.values()))
+    evaluator.advance(Block(run, 0, run.frame.height, facts(run)))
+    return {name: _floats(evaluator.stream(node).series(run.frame.height, pl.Float64)) for name, node in nodes.items()}
+
+
+def _floats(series: pl.Series) -> Floats:
+    return series.fill_null(np.nan).to_numpy()
+
+
+@cache
+def signs() -> tuple[VitalSign, ...]:
+    """The vital signs with the default profile's ranges."""
+    return with_ranges(definitions(), profile_ranges("default"))
+
+
+@cache
+def cards() -> dict[str, Card]:
+    """The installed cards by id."""
+    return {card.id: card for card in installed_cards()}
+
+
+@cache
+def all_limits() -> tuple[Limit, ...]:
+    """What the installed cards compare metrics with."""
+    return tuple(limit for card in cards().values() for limit in limits(card))
+
+
+@cache
+def metrics_of(rule: str) -> frozenset[str]:
+    """Names and patterns of the metrics that a card speaks of."""
+    card = cards().get(rule)
+    return frozenset(_mentioned(card.data)) if card else frozenset()
+
+
+def _mentioned(data: Mapping[str, Any]) -> Iterator[str]:
+    for need in data.get("needs") or ():
+        yield from (part.strip() for part in str(need).split("|"))
+    for part in ("let", "levels"):
+        yield from _QUOTED.findall(str(data.get(part) or "").replace('"', " "))
+
+
+def looks_at(rule: str, name: str) -> bool:
+    """Whether a card speaks of a metric."""
+    return any(fnmatchcase(name, pattern) for pattern in metrics_of(rule))

@@ -1,0 +1,91 @@
+"""Who may see the dashboard: a token for other hosts, headers that keep the page to itself, bounded requests."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from importlib.resources import files
+from typing import Any
+
+from flask import Flask, Response, abort, make_response, redirect, request
+
+COOKIE = "klinic_token"
+MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
+MAX_URL = 16_000
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+        "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def protect(server: Flask, token: str) -> None:
+    """Bound requests, set the headers, and ask for the token where there is one."""
+    server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST
+    server.before_request(_bounded)
+    server.after_request(_headed)
+    if token:
+        server.before_request(lambda: _known(token))
+        server.add_url_rule("/login", "login", lambda: _login(token), methods=["GET", "POST"])
+
+
+def _bounded() -> None:
+    if len(request.url) > MAX_URL:
+        abort(414)
+
+
+def _headed(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _known(token: str) -> Any:
+    """Nothing for a browser that has shown the token, the form for a page, 401 for the rest."""
+    if request.path == "/login" or _fits(request.cookies.get(COOKIE, ""), _sign(token)):
+        return None
+    if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
+        return redirect("/login", 303)
+    return Response("401: this dashboard asks for its token\n", 401, mimetype="text/plain")
+
+
+def _login(token: str) -> Response:
+    given = request.form.get("token", "") if request.method == "POST" else ""
+    if given and _fits(given, token):
+        answer = make_response(redirect("/", 303))
+        answer.set_cookie(
+            COOKIE, _sign(token), httponly=True, samesite="Strict", secure=request.is_secure, max_age=30 * 86400
+        )
+        return answer
+    return Response(_form(wrong=bool(given)), 401 if given else 200, mimetype="text/html")
+
+
+def _sign(token: str) -> str:
+    """What the cookie holds: not the token itself."""
+    return hmac.new(token.encode(), b"klinic dashboard", hashlib.sha256).hexdigest()
+
+
+def _fits(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode(), wanted.encode())
+
+
+def _form(*, wrong: bool) -> str:
+    from klinic.dashboards.words import speaker
+
+    lang = "zh" if (request.accept_languages.best or "").startswith("zh") else "en"
+    say = speaker("zh" if lang == "zh" else "en")
+    style = files("klinic.dashboards").joinpath("assets/klinic.css").read_text("utf-8")
+    trouble = f'<p class="wrong" role="alert">{say("token.wrong")}</p>' if wrong else ""
+    return (
+        f'<!DOCTYPE html><html lang="{lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>klinic</title><style>{style}</style><body><main class='login'><form method='post' action='/login'>"
+        f"<h1>{say('token.title')}</h1><p>{say('token.why')}</p>{trouble}<label>{say('token.enter')} "
+        f"<input name='token' type='password' autofocus required autocomplete='current-password'></label> "
+        f"<button class='button primary'>{say('token.open')}</button></form></main></body></html>"
+    )

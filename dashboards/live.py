@@ -1,0 +1,61 @@
+"""What a page that is open must be told: new points of the charts it shows, and what changed around them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+
+from klinic.dashboards.figures.arrays import Floats, smoothed
+from klinic.dashboards.figures.chart import Chart, View, axis_of, drawn, short, shown
+from klinic.dashboards.figures.layers import band_ends
+from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.figures.theme import Look
+
+News = dict[str, Any]
+MAX_ROWS = 500  # more new rows than these are drawn anew
+
+
+def mark(value: object) -> int:
+    """A short sign by which to tell whether something changed."""
+    return zlib.crc32(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS))
+
+
+def fresh(
+    scene: Scene, charts: tuple[Chart, ...], look: Look, view: View, rows: int, marks: Mapping[str, int]
+) -> tuple[dict[str, News], dict[str, int]]:
+    """What each chart lacks since `rows` rows, and the marks of the layouts as they are now."""
+    news, now = {}, dict(marks)
+    for chart in charts:
+        names = shown(scene, chart)
+        around = _around(scene, chart, names, look, view)
+        now[chart.key] = mark(around)
+        item: News = {"points": _points(scene, chart, names, view, rows)}
+        if marks.get(chart.key) != now[chart.key]:
+            item["layout"] = around
+        news[chart.key] = item
+    return news, now
+
+
+def _around(scene: Scene, chart: Chart, names: list[str], look: Look, view: View) -> dict[str, Any]:
+    axis = axis_of(scene, names, view, stacked=chart.stacked)
+    whole = drawn(scene, chart, names, look, view, axis)
+    return {"shapes": whole["shapes"], "annotations": whole["annotations"]}
+
+
+def _points(scene: Scene, chart: Chart, names: list[str], view: View, rows: int) -> list[Any]:
+    """[metric, role, [x...], [y...]] of each line that grew."""
+    added = [_new(scene, name, "raw", scene.values(name), rows) for name in names]
+    if view.span > 1 and not chart.stacked:
+        added += [_new(scene, name, "smooth", smoothed(scene.values(name), view.span), rows) for name in names]
+    if names and not chart.stacked:
+        added += [_new(scene, names[0], role, values, rows) for role, values in band_ends(scene, names[0]).items()]
+    return [item for item in added if item[2]]
+
+
+def _new(scene: Scene, name: str, role: str, values: Floats, rows: int) -> list[Any]:
+    fresh_rows = rows + np.flatnonzero(~np.isnan(values[rows:]))
+    return [name, role, scene.steps[fresh_rows].astype(int).tolist(), [short(value) for value in values[fresh_rows]]]

@@ -1,0 +1,67 @@
+"""What every page works with: the shelf, how the browser wants to see it, and the state in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode
+
+from dash import dcc, html
+
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.store import Shelf
+from klinic.dashboards.views.parts import Component
+
+TEXT_LIMIT = 2000
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a dashboard was started with."""
+
+    shelf: Shelf
+    refresh: float = 1.0
+
+    def clock(self, name: str) -> Component:
+        """The page's own timer: it asks for news as often as the dashboard was told to."""
+        return dcc.Interval(id=name, interval=max(int(self.refresh * 1000), 200))
+
+    def wait(self, name: str, shown: Component) -> Component:
+        """A page that is drawn anew as soon as the run of that name (or any, for "") is there."""
+        return html.Div([dcc.Store(id="waiting", data=name), self.clock("waiting-tick"), shown])
+
+    @property
+    def roots(self) -> str:
+        """The roots in words."""
+        return ", ".join(self.shelf.roots)
+
+
+def look_of(ui: Mapping[str, Any] | None) -> Look:
+    """How the browser wants to see it; light and English where it says nothing usable."""
+    said = ui or {}
+    return Look("dark" if said.get("theme") == "dark" else "light", "zh" if said.get("lang") == "zh" else "en")
+
+
+def query(search: str | None) -> dict[str, list[str]]:
+    """The URL's parameters; an overlong one is cut."""
+    return parse_qs((search or "").lstrip("?")[: 10 * TEXT_LIMIT], max_num_fields=50)
+
+
+def one(params: Mapping[str, list[str]], name: str, default: str = "") -> str:
+    """The first value of a parameter."""
+    return params.get(name, [default])[0][:TEXT_LIMIT]
+
+
+def floating(text: str) -> float | None:
+    """A finite number of the URL, None for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e15 else None
+
+
+def run_url(name: str, **more: str) -> str:
+    """Deep link to a run."""
+    return "/run?" + urlencode({"run": name, **more}, quote_via=quote)

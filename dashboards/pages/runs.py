@@ -1,0 +1,235 @@
+"""The runs page: one line that counts, and a grid of all runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import dash_ag_grid as dag
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+
+from klinic.dashboards.figures.spark import spark
+from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.pages.context import Context, look_of, run_url
+from klinic.dashboards.store import Entry
+from klinic.dashboards.views.parts import Component, icon, loading, message
+from klinic.dashboards.words import duration, number, speaker
+from klinic.diagnostics.engine.causes import worst_root
+from klinic.diagnostics.engine.model import Severity
+
+# Order of the rows: what needs a look first; the health orders those alike.
+RANK = {"sick": 0, "watch": 1, "broken": 2, "waiting": 3, "healthy": 4}
+THEME = (
+    "themeQuartz.withParams({backgroundColor: 'var(--card)', foregroundColor: 'var(--ink)', borderColor: 'var(--hair)',"
+    " headerBackgroundColor: 'var(--card)', headerTextColor: 'var(--faint)', accentColor: 'var(--accent)',"
+    " rowHoverColor: 'var(--inset)', selectedRowBackgroundColor: 'var(--select)', fontFamily: 'inherit', fontSize: 13,"
+    " headerFontSize: 12, wrapperBorderRadius: 8, rowBorder: true, columnBorder: false, headerRowBorder: true,"
+    " spacing: 6, oddRowBackgroundColor: 'var(--card)'})"
+)
+
+
+def layout(context: Context, look: Look, _search: str) -> Component:
+    """The page; rows that come later are added by the tick."""
+    say, entries = speaker(look.lang), context.shelf.entries
+    if not entries and not context.shelf.ready.is_set():
+        return context.wait("", loading(say("runs.loading")))
+    if not entries:
+        code = html.Code(say("runs.empty.try"))
+        why = say("runs.empty.why", roots=context.roots)
+        return context.wait("", message(say("runs.empty"), why, code))
+    stamp = max(entry.stamp for entry in entries.values())
+    search = dcc.Input(id="runs-search", type="search", placeholder=say("runs.search"), debounce=0.15, maxLength=200)
+    compare = html.A(id="runs-compare", className="button disabled", children=say("runs.compare.hint"))
+    return html.Div(
+        [
+            html.H1(say("runs.title"), className="sr"),
+            html.Div(
+                [html.P(counted(entries.values(), look.lang), id="runs-count", className="counted"), search],
+                className="top",
+            ),
+            html.Div([_chips(look.lang), compare], className="top"),
+            context.clock("runs-tick"),
+            dcc.Store(id="runs-seen", data=stamp),
+            dcc.Store(id="runs-words", data={"hint": say("runs.compare.hint"), "many": say("runs.compare", n="{n}")}),
+            grid([row(entry, look.lang) for entry in entries.values()], look.lang),
+        ],
+        className="runs",
+    )
+
+
+def counted(entries: Iterable[Entry], lang: Lang) -> list[Component]:
+    """`12 runs: 7 healthy, 3 watch, 2 sick; 1 stalled`."""
+    say, entries = speaker(lang), list(entries)
+    kinds = Counter(status(entry) for entry in entries)
+    states = Counter(state for entry in entries if (state := entry.state()) in ("running", "stalled", "interrupted"))
+    total = say("runs.count.one") if len(entries) == 1 else say("runs.count", n=f"{len(entries):,}")
+    parts: list[Component] = [html.Strong(total)]
+    for kind in ("healthy", "watch", "sick", "broken", "waiting"):
+        if kinds[kind]:
+            parts.append(html.Span([icon(kind), f"{kinds[kind]:,} {say(f'status.{kind}')}"], className=f"badge {kind}"))
+    for state, many in states.items():
+        parts.append(html.Span([icon(state), f"{many} {say(f'state.{state}')}"], className=f"state state-{state}"))
+    return parts
+
+
+def _chips(lang: Lang) -> Component:
+    """Filters by status."""
+    say = speaker(lang)
+    first = html.Button(say("runs.all"), className="chip chosen", type="button", **{"data-filter": ""})
+    kinds = ("sick", "watch", "healthy", "broken")
+    rest = [
+        html.Button([icon(k), say(f"status.{k}")], className=f"chip {k}", type="button", **{"data-filter": k})
+        for k in kinds
+    ]
+    return html.Div([first, *rest], className="chips", role="group", **{"aria-label": say("runs.status")})
+
+
+def status(entry: Entry) -> str:
+    """The verdict, or why there is none."""
+    return entry.diagnosis.verdict if entry.diagnosis else entry.standing
+
+
+def row(entry: Entry, lang: Lang) -> dict[str, Any]:
+    """One row of the grid: plain values."""
+    say, run, found = speaker(lang), entry.run, entry.diagnosis
+    kind, state = status(entry), entry.state()
+    score = next((vital for vital in found.vitals if vital.name == "score"), None) if found else None
+    silence = entry.silence()
+    return {
+        "id": entry.id,
+        "url": run_url(entry.id),
+        "kind": kind,
+        "rank": RANK.get(kind, 5) * 1000 + (found.health if found else 0),
+        "status": say(f"status.{kind}"),
+        "health": found.health if found else None,
+        "project": entry.id.rpartition("/")[0],
+        "step": run.steps[1] if run and run.steps else None,
+        "score": score.value if score else None,
+        "scored": number(score.value) if score and score.value is not None else "–",
+        "spark": spark(score.spark, score.low, score.high, score.status) if score else "",
+        "finding": _top(entry, lang),
+        "framework": " ".join(filter(None, (run.source.framework, run.source.version))) if run else "",
+        "age": silence,
+        "aged": duration(silence, lang) if silence is not None else "–",
+        "phase": state,
+        "state": say(f"state.{state}") if state else "",
+    }
+
+
+def _top(entry: Entry, lang: Lang) -> str:
+    """The worst incident or the root finding with its step; the reason why a run cannot be read."""
+    found, say = entry.diagnosis, speaker(lang)
+    if found is None:
+        return entry.problem
+    loud = [incident for incident in found.incidents if incident.severity > Severity.INFO]
+    if loud:
+        return f"{loud[0].name}, {say('run.line', line=loud[0].line)}" if loud[0].line else loud[0].name
+    root = worst_root(found.findings)
+    if root is None or root.severity <= Severity.INFO:
+        return ""
+    return f"{root.name}, {say('run.step', step=root.first_step)}"
+
+
+def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
+    """The grid: sort, filter, search; Enter opens, x marks."""
+    return dag.AgGrid(
+        id="runs-grid",
+        rowData=rows,
+        columnDefs=columns(lang),
+        getRowId="params.data.id",
+        defaultColDef={"sortable": True, "filter": True, "resizable": True, "suppressHeaderMenuButton": False},
+        dashGridOptions={
+            "theme": {"function": THEME},
+            "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
+            "rowHeight": 44,
+            "animateRows": False,
+            "suppressDragLeaveHidesColumns": True,
+            "ensureDomOrder": True,
+        },
+        columnSize=None,
+        className="grid",
+        style={"height": None, "width": "100%"},
+    )
+
+
+def columns(lang: Lang) -> list[dict[str, Any]]:
+    """The columns in their order; widths fit 1280 px."""
+    say = speaker(lang)
+    make = [
+        ("kind", "status", 10, {"hide": True}),
+        ("rank", "status", 112, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
+        ("id", "name", 210, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
+        ("health", "health", 110, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
+        ("step", "step", 78, {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": "num"}),
+        (
+            "score",
+            "score",
+            84,
+            {
+                "type": "rightAligned",
+                "filter": "agNumberColumnFilter",
+                "cellClass": "num",
+                "valueFormatter": {"function": "params.data.scored"},
+            },
+        ),
+        ("spark", "trend", 130, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
+        ("finding", "finding", 220, {"flex": 2, "minWidth": 170, "tooltipField": "finding", "cellClass": "mono"}),
+        ("framework", "framework", 106, {}),
+        (
+            "age",
+            "age",
+            92,
+            {
+                "type": "rightAligned",
+                "filter": "agNumberColumnFilter",
+                "cellClass": "num",
+                "valueFormatter": {"function": "params.data.aged"},
+            },
+        ),
+        ("state", "state", 118, {"cellRenderer": "RunState"}),
+    ]
+    return [
+        {"field": field, "headerName": say(f"runs.{key}"), "width": width, **more} for field, key, width, more in make
+    ]
+
+
+def register(app: Dash, context: Context) -> None:
+    """The callbacks of the page."""
+
+    @app.callback(
+        Output("runs-grid", "rowTransaction"),
+        Output("runs-seen", "data"),
+        Output("runs-count", "children"),
+        Input("runs-tick", "n_intervals"),
+        State("runs-seen", "data"),
+        State("ui", "data"),
+        prevent_initial_call=True,
+    )
+    def tick(_n: Any, seen: int, ui: Any) -> Any:
+        entries, lang = context.shelf.entries, look_of(ui).lang
+        changed = [entry for entry in entries.values() if entry.stamp > seen]
+        if not changed:
+            return no_update, no_update, no_update
+        news = {
+            "add": [row(e, lang) for e in changed if e.born > seen],
+            "update": [row(e, lang) for e in changed if e.born <= seen],
+        }
+        return {**news, "async": False}, max(e.stamp for e in changed), counted(entries.values(), lang)
+
+    app.clientside_callback(
+        ClientsideFunction("klinic", "search"),
+        Output("runs-grid", "dashGridOptions"),
+        Input("runs-search", "value"),
+        State("runs-grid", "dashGridOptions"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(
+        ClientsideFunction("klinic", "marked"),
+        Output("runs-compare", "children"),
+        Output("runs-compare", "href"),
+        Output("runs-compare", "className"),
+        Input("runs-grid", "selectedRows"),
+        State("runs-words", "data"),
+        prevent_initial_call=True,
+    )

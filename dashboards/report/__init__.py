@@ -1,0 +1,1 @@
+"""The HTML report: one self-contained file with the same pictures and pieces as the dashboard."""

@@ -1,0 +1,49 @@
+"""Serve a dashboard until Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+
+import click
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from klinic.dashboards.app import create_app
+from klinic.dashboards.store import Shelf
+from klinic.diagnostics.cli.group import fail
+
+
+def serve(paths: Sequence[str], *, host: str, port: int, refresh: float, token: str) -> None:
+    """Serve the runs of some paths; says the address once it listens."""
+    shelf = Shelf(paths, refresh)
+    server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
+    shelf.start()
+    asks = ", asks for the token" if token else ""
+    click.echo(f"klinic dashboard on http://{host}:{server.port}/ ({', '.join(paths)}){asks}; Ctrl-C ends it")
+    try:
+        server.serve_forever()
+    finally:
+        shelf.stop()
+        server.server_close()
+
+
+def listen(
+    shelf: Shelf, *, host: str = "127.0.0.1", port: int = 0, refresh: float = 1.0, token: str = ""
+) -> BaseWSGIServer:
+    """A server that listens and does not yet answer."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no addresses, and so no tokens, in a log
+    app = create_app(shelf, refresh=refresh, token=token)
+    try:
+        return make_server(host, port, app.server, threaded=True)
+    except (OSError, SystemExit) as error:
+        fail(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', '') or 'address in use'}; try --port 0")
+
+
+def in_background(
+    shelf: Shelf, *, host: str = "127.0.0.1", port: int = 0, refresh: float = 1.0, token: str = ""
+) -> BaseWSGIServer:
+    """A server that answers in a thread of its own; `shutdown()` ends it."""
+    server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
+    threading.Thread(target=server.serve_forever, name="klinic-dashboard", daemon=True).start()
+    return server

@@ -1,0 +1,100 @@
+"""One run as the dashboard shows it, a value of one moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from klinic.dashboards.figures.scene import Scene
+from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.run.state import UNKNOWN, seconds_per_step
+from klinic.diagnostics.run.state import state as state_of
+
+Standing = Literal["waiting", "broken", "judged"]
+LIVE_S, LIVE_STEPS = 60.0, 10  # a log without a manifest is live until it was silent for the longer of these
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run or the reason why there is none.
+
+    id: stable name for links, unique in a dashboard. epoch: grows whenever rows before the last ones may have
+    changed, so that a page must draw anew; version: grows with every change. grew: when its files last grew.
+    stamp, born: place of its last change and of its first one among all changes on the shelf.
+    """
+
+    id: str
+    path: str
+    run: Run | None = None
+    diagnosis: Diagnosis | None = None
+    problem: str = ""
+    version: int = 0
+    epoch: int = 0
+    grew: float = 0.0
+    watched: bool = False
+    stamp: int = 0
+    born: int = 0
+
+    @property
+    def standing(self) -> Standing:
+        """broken: it cannot be read or judged; waiting: not yet; judged."""
+        if self.problem and self.diagnosis is None:
+            return "broken"
+        return "waiting" if self.diagnosis is None else "judged"
+
+    @cached_property
+    def scene(self) -> Scene | None:
+        """The run with its diagnosis, where it has both."""
+        if self.run is None or self.diagnosis is None:
+            return None
+        return Scene(self.run, self.diagnosis)
+
+    @cached_property
+    def pace(self) -> float | None:
+        """Seconds a step, None where the log does not tell."""
+        return _pace(self.run) if self.run is not None else None
+
+    def state(self, now: float | None = None) -> str:
+        """running, stalled, interrupted, finished, failed, stopped, or "" where nothing tells."""
+        if self.run is None:
+            return ""
+        now = time.time() if now is None else now
+        told = state_of(self.run, now)
+        if told != UNKNOWN:
+            return told
+        if any(event.kind == "finished" for event in self.run.events):
+            return "finished"
+        if now - self.grew <= max(LIVE_S, LIVE_STEPS * (self.pace or 0)):
+            return "running"
+        return "stalled" if self.watched else ""
+
+    def silence(self, now: float | None = None) -> float | None:
+        """Seconds since the last step was written."""
+        if self.run is None or not self.run.frame.height:
+            return None
+        last = self.run.frame["time"].drop_nulls().max()
+        since = float(last) if isinstance(last, int | float) else self.grew
+        return max((time.time() if now is None else now) - since, 0.0) if since else None
+
+    @cached_property
+    def total(self) -> int | None:
+        """Steps that the run is going to take, where its config says it."""
+        values: Mapping[str, object] = self.run.config.values if self.run else {}
+        total = values.get("trainer.total_training_steps")
+        return int(total) if isinstance(total, int | float) and not isinstance(total, bool) else None
+
+
+def _pace(run: Run) -> float | None:
+    """The logged step time where there is one, else the time between rows."""
+    for name in ("timing_s/step", "perf/time_per_step"):
+        if run.has(name):
+            median = run.frame[name].drop_nulls().tail(20).cast(pl.Float64).median()
+            if isinstance(median, int | float) and median > 0:
+                return float(median)
+    return seconds_per_step(run) or None

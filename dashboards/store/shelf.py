@@ -1,0 +1,170 @@
+"""The shelf of runs: one thread reads what is new and judges it; everybody else takes values from it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.store.scan import News, Root, looks_like_a_run
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.readers.reading import Plan
+from klinic.diagnostics.run import Run
+
+JUDGING_SHARE = 0.25  # of the time, at most, for judging one run anew and anew
+
+
+class Shelf:
+    """All runs below some roots. `start()` begins to read; `entries` and `entry` give what is known by then."""
+
+    def __init__(self, roots: Sequence[str], refresh: float = 1.0) -> None:
+        self.roots = tuple(roots)
+        self.refresh = refresh
+        self.ready = threading.Event()
+        self._scans = [Root(root) for root in roots]
+        self._entries: Mapping[str, Entry] = MappingProxyType({})
+        self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._stamp = 0
+        self._due: dict[str, float] = {}
+        self._judged: dict[str, int] = {}
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="klinic-shelf", daemon=True)
+
+    def start(self) -> Shelf:
+        """Begin to read, in a thread of its own."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """End the thread and let go of the files."""
+        self._end.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+        for scan in self._scans:
+            scan.close()
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """All runs by their id, as they stood at one moment."""
+        return self._entries
+
+    def entry(self, name: str) -> Entry | None:
+        """One run by its id; one that is not yet judged is judged next."""
+        found = self._entries.get(name)
+        if found is not None and found.standing == "waiting":
+            self._wanted.put(name)
+        return found
+
+    def _work(self) -> None:
+        while not self._end.is_set():
+            self.round()
+            self.ready.set()
+            self._end.wait(self.refresh)
+
+    def round(self) -> None:
+        """List what is there, read what is new, judge what changed."""
+        listed = [(scan, scan.plans()) for scan in self._scans]
+        names = self._name([plan.path for _, plans in listed for plan in plans])
+        self._announce([plan for _, plans in listed for plan in plans], names)
+        for scan, plans in listed:
+            for plan in plans:
+                if self._end.is_set():
+                    return
+                for news in scan.news(plan, single=len(plans) == 1):
+                    self._take(news, names.get(plan.path, plan.path), plan.path)
+                self._judge_wanted()
+            scan.rest()
+        for name in self._pending():
+            self._judge_wanted()
+            self._judge(name)
+
+    def _announce(self, plans: Sequence[Plan], names: Mapping[str, str]) -> None:
+        """What is surely a run gets its row before it is read."""
+        new = {names[plan.path]: plan for plan in plans if looks_like_a_run(plan)}
+        for name, plan in new.items():
+            if name not in self._entries:
+                self._put(Entry(name, plan.path))
+
+    def _name(self, paths: Sequence[str]) -> dict[str, str]:
+        """path -> id: relative to its root, in full where two roots hold the same."""
+        short = {path: self._relative(path) for path in paths}
+        taken = list(short.values())
+        return {path: name if taken.count(name) == 1 else path for path, name in short.items()}
+
+    def _relative(self, path: str) -> str:
+        for root in self.roots:
+            with suppress(ValueError):
+                below = Path(path).relative_to(root)
+                return str(below) if below.parts else Path(path).resolve().name
+        return path
+
+    def _take(self, news: News, name: str, listed: str) -> None:
+        name = name + news.path.removeprefix(listed)
+        old = self._entries.get(name)
+        known = old if old is not None else Entry(name, news.path)
+        self._put(
+            replace(
+                known,
+                run=news.run or known.run,
+                problem=news.problem,
+                version=known.version + 1,
+                epoch=known.epoch + (0 if _continues(known.run, news.run) else 1),
+                grew=news.grew or known.grew,
+                watched=known.watched or known.run is not None,
+            )
+        )
+        self._due.setdefault(name, 0.0)
+
+    def _put(self, entry: Entry) -> None:
+        self._stamp += 1
+        stamped = replace(entry, stamp=self._stamp, born=entry.born or self._stamp)
+        self._entries = MappingProxyType({**self._entries, entry.id: stamped})
+
+    def _pending(self) -> list[str]:
+        now = time.monotonic()
+        return [name for name, due in list(self._due.items()) if due <= now and self._stale(name)]
+
+    def _stale(self, name: str) -> bool:
+        entry = self._entries[name]
+        return entry.run is not None and self._judged.get(name) != entry.version
+
+    def _judge_wanted(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                name = self._wanted.get_nowait()
+                if name in self._entries and self._stale(name):
+                    self._judge(name)
+
+    def _judge(self, name: str) -> None:
+        entry = self._entries[name]
+        if entry.run is None:
+            return
+        began = time.monotonic()
+        diagnosis, problem = _diagnosed(entry.run)
+        self._judged[name] = entry.version
+        self._due[name] = time.monotonic() + (time.monotonic() - began) * (1 / JUDGING_SHARE - 1)
+        self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
+
+
+def _diagnosed(run: Run) -> tuple[Diagnosis | None, str]:
+    try:
+        return diagnose(run), ""
+    except (ReadError, ValueError) as error:
+        return None, str(error).removeprefix(f"{run.source.path}: ")
+
+
+def _continues(old: Run | None, new: Run | None) -> bool:
+    """Whether the new run is the old one with rows added behind its last one."""
+    if old is None or new is None or not old.frame.height or new.frame.height < old.frame.height:
+        return False
+    if len(new.attempts) != len(old.attempts) or len(new.metrics) != len(old.metrics):
+        return False
+    return bool(new.frame["step"][: old.frame.height].equals(old.frame["step"]))

@@ -1,0 +1,125 @@
+"""The first lines of a run's page: what it is, how it stands, why, since when, what to do."""
+
+from __future__ import annotations
+
+from dash import html
+
+from klinic.dashboards.figures.theme import Lang
+from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.views.launch import launch_command
+from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
+from klinic.dashboards.words import duration, number, speaker, summary, when
+from klinic.diagnostics.engine.causes import consequences, worst_root
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.engine.story import capital
+from klinic.diagnostics.report.phrases import evidence_words, telling
+
+SHOWN = 4
+
+
+def head(entry: Entry, lang: Lang) -> Component:
+    """Name, state, step, pace, time left."""
+    project, _, name = entry.id.rpartition("/")
+    crumbs = [html.Span(f"{project} / ", className="project")] if project else []
+    about = html.Span(progress(entry, lang), className="progress", id="run-progress")
+    return html.Div([html.H1([*crumbs, name or entry.id], title=entry.path), about], className="run-head")
+
+
+def progress(entry: Entry, lang: Lang) -> list[Component]:
+    """How far the run is and whether it goes on."""
+    say, state = speaker(lang), entry.state()
+    words = [_steps(entry, lang), *_pace(entry, lang, state)]
+    return [state_badge(state, say), html.Span(", ".join(filter(None, words)))]
+
+
+def _steps(entry: Entry, lang: Lang) -> str:
+    if entry.run is None or entry.run.steps is None:
+        return ""
+    say, last = speaker(lang), entry.run.steps[1]
+    return say("run.of", step=last, total=entry.total) if entry.total else say("run.step", step=last)
+
+
+def _pace(entry: Entry, lang: Lang, state: str) -> list[str]:
+    say, silence = speaker(lang), entry.silence()
+    words = [say("run.pace", s=duration(entry.pace, lang))] if entry.pace else []
+    if state == "stalled" and silence:
+        times = round(silence / entry.pace) if entry.pace else 0
+        key = "run.silent.times" if times > 1 else "run.silent"
+        return [*words, say(key, t=duration(silence, lang), n=times)]
+    if state == "running" and entry.pace and entry.total and entry.run and entry.run.steps:
+        left = (entry.total - entry.run.steps[1]) * entry.pace
+        words += [say("run.left", t=duration(left, lang))] if left > 0 else []
+    return words
+
+
+def banner(entry: Entry, lang: Lang) -> Component:
+    """Verdict with its story, health, and the first thing to try."""
+    found, say = entry.diagnosis, speaker(lang)
+    if found is None:
+        return html.Div()
+    title = html.H2([badge(found.verdict, say), html.Span(headline(found, lang), className="headline")])
+    health = html.Div([html.Strong(str(found.health)), html.Span(say("run.health"))], className="health")
+    rest = [html.P(story(found, lang), className="story"), *_first(entry, found, lang)]
+    return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
+
+
+def headline(found: Diagnosis, lang: Lang) -> str:
+    """What is wrong, in a few words."""
+    say, root = speaker(lang), worst_root(found.findings)
+    crash = max((i for i in found.incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
+    if crash is not None:
+        return crash.message
+    if root is None or root.severity <= Severity.INFO:
+        return say("run.nowsteps")
+    return f"{capital(summary(root.id, root.message, lang))}, {when(root, lang)}"
+
+
+def story(found: Diagnosis, lang: Lang) -> str:
+    """What showed it and what followed, after the headline; the diagnosis' own sentence where there is no root."""
+    say, root = speaker(lang), worst_root(found.findings)
+    if root is None or root.severity <= Severity.INFO:
+        return found.story if lang == "en" else ""
+    shown = [evidence_words(item) for item in telling(root.evidence, 1)]
+    after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
+    told = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
+    told += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []
+    if told:
+        shown.append(say("run.then", what=say("run.comma").join(told)))
+    others = [f.name for f in loud_roots(found) if f.id != root.id]
+    shown += [say("run.apart", what=say("run.comma").join(others[:SHOWN]))] if others else []
+    return say("run.semicolon").join(shown) + say("run.stop") if shown else found.story
+
+
+def _onset(finding: Finding) -> tuple[int, str]:
+    return finding.first_step, finding.id
+
+
+def loud_roots(found: Diagnosis) -> list[Finding]:
+    """Findings that need a look and that no other explains."""
+    return [f for f in found.findings if f.root_cause is None and f.severity > Severity.INFO]
+
+
+def _first(entry: Entry, found: Diagnosis, lang: Lang) -> list[Component]:
+    """The first override, with buttons; the rest of the prescription stands below."""
+    if not found.prescription:
+        return []
+    say, first = speaker(lang), found.prescription[0]
+    change = [html.Code(first.key), html.Code(_value(first.old), className="old"), icon("arrow")]
+    change.append(html.Code(_value(first.new), className="new"))
+    buttons = [copy(first.override, say("run.copy"), say)]
+    command = launch_command(entry)
+    buttons += [copy(command, say("run.copy.launch"), say)] if command else []
+    buttons.append(html.A(say("run.why"), href="#prescription", className="button"))
+    return [html.Div([html.Span(say("run.try"), className="label"), *change, *buttons], className="try")]
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "–"
+    return (
+        number(value)
+        if isinstance(value, float) and abs(value) >= 0.01
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )

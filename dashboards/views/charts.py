@@ -1,0 +1,54 @@
+"""A panel's charts as cards with a title, the metric's own name and its unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc, html
+
+from klinic.dashboards.figures.chart import Chart, Figure, View, figure, shown
+from klinic.dashboards.figures.frame import CONFIG, HEIGHT
+from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.panels import Panel
+from klinic.dashboards.views.parts import Component, message
+from klinic.dashboards.words import chart_title, speaker
+from klinic.diagnostics.knowledge import metric
+
+
+def charts(scene: Scene, panel: Panel, look: Look, view: View) -> Component:
+    """The charts of a panel for which the run has metrics."""
+    drawn = [chart_card(scene, chart, look, view) for chart in panel.charts(scene)]
+    if not drawn:
+        say = speaker(look.lang)
+        return message(say(f"tab.{panel.name}"), say("run.nocharts"))
+    return html.Div(drawn, className="charts")
+
+
+def chart_card(scene: Scene, chart: Chart, look: Look, view: View) -> Component:
+    """One chart."""
+    names = shown(scene, chart)
+    return html.Figure(
+        [caption(chart, names, look), graph(chart.key, figure(scene, chart, look, view))], className="chart"
+    )
+
+
+def caption(chart: Chart, names: list[str], look: Look) -> Component:
+    """Title, unit, and the metric's name in mono."""
+    info = metric(names[0]) if names else None
+    unit = html.Span(info.unit, className="unit") if info else html.Span()
+    key = names[0] if len(names) == 1 else ", ".join(chart.metrics[:1]) + (" …" if len(names) > 1 else "")
+    heading = html.H3([chart_title(chart.key, look.lang), unit])
+    return html.Figcaption([heading, html.Code(key, title="\n".join(names))], title=info.meaning if info else "")
+
+
+def graph(key: str, drawn: Figure, **settings: Any) -> Component:
+    """A figure as a graph; its key finds it when new points come."""
+    return dcc.Graph(
+        id={"chart": key},
+        figure=drawn,
+        config={**CONFIG, **settings},
+        responsive=True,
+        className="graph",
+        style={"height": HEIGHT},
+    )

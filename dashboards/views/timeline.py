@@ -1,0 +1,96 @@
+"""Findings over steps: one row a finding, the root cause first, what follows from it indented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dash import html
+
+from klinic.dashboards.figures.theme import Lang
+from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
+from klinic.dashboards.words import speaker, summary, when
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+
+
+def ordered(found: Diagnosis) -> Iterator[tuple[Finding, int]]:
+    """Findings with their depth: roots by weight, each with what follows from it by step."""
+    roots = [finding for finding in found.findings if not _root(found, finding)]
+    roots.sort(key=lambda f: (f.id != found.root_cause, -f.peak, f.first_step))
+    for root in roots:
+        yield root, 0
+        mine = [f for f in found.findings if _root(found, f) == root.id]
+        yield from ((f, 1) for f in sorted(mine, key=lambda f: (f.first_step, -f.peak)))
+
+
+def _root(found: Diagnosis, finding: Finding) -> str | None:
+    """The last cause up the chain, None for a finding that nothing explains."""
+    ids, seen, at = {f.id: f for f in found.findings}, {finding.id}, finding
+    while at.root_cause in ids and at.root_cause not in seen:
+        seen.add(str(at.root_cause))
+        at = ids[str(at.root_cause)]
+    return None if at is finding else at.id
+
+
+def timeline(entry: Entry, lang: Lang, picked: str | None = None) -> Component:
+    """The rows, each a button that picks its finding; or a sentence where there is none."""
+    found, run, say = entry.diagnosis, entry.run, speaker(lang)
+    if found is None or run is None:
+        return html.Div()
+    if not found.findings or run.steps is None:
+        return html.P(say("run.findings.none"), className="quiet")
+    first, last = run.steps
+    rows = [
+        _row(f, depth, first, last, lang, root=f.id == found.root_cause, picked=picked) for f, depth in ordered(found)
+    ]
+    return html.Div([*rows, _scale(first, last)], className="timeline")
+
+
+def _row(
+    finding: Finding, depth: int, first: int, last: int, lang: Lang, *, root: bool, picked: str | None
+) -> Component:
+    say, status = speaker(lang), BY_SEVERITY[finding.peak]
+    text = summary(finding.id, finding.message, lang)
+    label = [icon(status), html.Span(finding.name, className="name")]
+    label += [html.Span(say("run.root"), className="root")] if root else []
+    spoken = f"{say(f'severity.{finding.peak}')}, {text}, {when(finding, lang)}"
+    label.append(html.Span(spoken, className="sr"))
+    bars = [_bar(a, b, first, last) for a, b in (finding.episodes or ((finding.first_step, finding.last_step),))[:60]]
+    return html.Button(
+        [
+            html.Span(label, className="who"),
+            html.Span(bars, className="track"),
+            html.Span(when(finding, lang), className="when"),
+        ],
+        id={"finding": finding.id},
+        className=f"finding {status} depth-{depth}" + (" picked" if finding.id == picked else ""),
+        title=text,
+        type="button",
+        n_clicks=0,
+        **{
+            "aria-pressed": str(finding.id == picked).lower(),
+            "data-finding": finding.id,
+            "data-steps": f"{finding.first_step},{finding.last_step}",
+        },
+    )
+
+
+def _bar(start: int, end: int, first: int, last: int) -> Component:
+    span = max(last - first + 1, 1)
+    left, width = (start - first) / span * 100, max((end - start + 1) / span * 100, 0.6)
+    return html.Span(className="bar", style={"left": f"{left:.2f}%", "width": f"{min(width, 100 - left):.2f}%"})
+
+
+def _scale(first: int, last: int) -> Component:
+    marks = sorted({round(first + (last - first) * part / 4) for part in range(5)})
+    places = [(mark - first + 0.5) / max(last - first + 1, 1) * 100 for mark in marks]
+    ticks = [html.Span(f"{m:,}", style={"left": f"{p:.2f}%"}) for m, p in zip(marks, places, strict=True)]
+    return html.Div(
+        [html.Span(className="who"), html.Span(ticks, className="track"), html.Span(className="when")],
+        className="scale",
+    )
+
+
+def loud(found: Diagnosis) -> list[Finding]:
+    """Findings that need a look."""
+    return [finding for finding in found.findings if finding.severity > Severity.INFO]

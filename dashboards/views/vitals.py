@@ -1,0 +1,49 @@
+"""The vital signs as cards: value, healthy range, trend, status."""
+
+from __future__ import annotations
+
+from dash import html
+
+from klinic.dashboards.figures.spark import spark
+from klinic.dashboards.figures.theme import Lang
+from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.views.parts import Component, badge, drawing, icon
+from klinic.dashboards.words import number, speaker, vital_title
+from klinic.diagnostics.engine.model import Vital
+
+
+def cards(entry: Entry, lang: Lang) -> list[Component]:
+    """A card for each vital sign, in their order."""
+    found = entry.diagnosis
+    return [card(vital, lang) for vital in found.vitals] if found else []
+
+
+def card(vital: Vital, lang: Lang) -> Component:
+    """One vital sign."""
+    return html.Div(
+        face(vital, lang), className=f"vital {vital.status}", id={"vital": vital.name}, title=vital.note or vital.metric
+    )
+
+
+def face(vital: Vital, lang: Lang) -> list[Component]:
+    """What a card says; a page that is open gets only this anew."""
+    say = speaker(lang)
+    title = html.Div([html.H3(vital_title(vital.name, vital.title, lang)), badge(vital.status, say)], className="top")
+    if vital.value is None and not vital.spark:
+        return [title, html.Div("–", className="value"), html.Div(say("run.notlogged"), className="range")]
+    arrow = [icon(f"trend-{vital.trend}"), html.Span(say(f"trend.{vital.trend}"), className="sr")]
+    value = html.Div(
+        [html.Strong(number(vital.value)), html.Span(vital.unit, className="unit"), *arrow], className="value"
+    )
+    drawn = drawing(spark(vital.spark, vital.low, vital.high, vital.status))
+    return [title, value, drawn, html.Div([say("run.range"), " ", html.Code(band(vital, lang))], className="range")]
+
+
+def band(vital: Vital, lang: Lang) -> str:
+    """The healthy range in words."""
+    say, low, high = speaker(lang), number(vital.low), number(vital.high)
+    if vital.low is None and vital.high is None:
+        return say("run.norange")
+    if vital.low is None:
+        return say("run.below", high=high)
+    return say("run.above", low=low) if vital.high is None else say("run.between", low=low, high=high)

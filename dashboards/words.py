@@ -1,0 +1,72 @@
+"""The interface's texts in English and Chinese, from one file; numbers, times and step ranges in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from klinic.dashboards.figures.scene import cards
+from klinic.dashboards.figures.text import number
+from klinic.dashboards.figures.theme import Lang
+from klinic.diagnostics.engine.model import Finding
+
+Say = Callable[..., str]
+LANGS: tuple[Lang, ...] = ("en", "zh")
+
+
+@cache
+def table() -> dict[str, list[str]]:
+    """key -> [English, Chinese]."""
+    text = files("klinic.dashboards").joinpath("messages.yaml").read_text("utf-8")
+    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (a safe loader)
+    return {str(key): [str(part) for part in value] for key, value in loaded.items()}
+
+
+def speaker(lang: Lang) -> Say:
+    """`say(key, **values)` in one language; a key that the file lacks is an error."""
+    place = LANGS.index(lang)
+
+    def say(key: str, **values: object) -> str:
+        return table()[key][place].format(**values) if values else table()[key][place]
+
+    return say
+
+
+def chart_title(key: str, lang: Lang) -> str:
+    """A chart's title; a metric's own name where the file has none."""
+    entry = table().get(f"chart.{key}")
+    return entry[LANGS.index(lang)] if entry else key
+
+
+def vital_title(name: str, title: str, lang: Lang) -> str:
+    """A vital sign's title; as its definition says where the file has none."""
+    entry = table().get(f"vital.{name}")
+    return entry[LANGS.index(lang)] if entry else title
+
+
+def duration(seconds: float, lang: Lang) -> str:
+    """12 s, 3.1 s, 4 min, 2.5 h, 3 d."""
+    say = speaker(lang)
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size or (unit != "d" and seconds >= size):
+            return say(f"unit.{unit}", n=number(round(seconds / size, 1 if seconds < 10 * size else 0)))
+    return say("unit.s", n=number(round(seconds, 1 if seconds < 10 else 0)))
+
+
+def when(finding: Finding, lang: Lang) -> str:
+    """The steps at which a finding held."""
+    say = speaker(lang)
+    if finding.first_step == finding.last_step:
+        return say("run.step", step=finding.first_step)
+    if not finding.closed:
+        return say("run.from", first=finding.first_step)
+    return say("run.steps", first=finding.first_step, last=finding.last_step)
+
+
+def summary(rule: str, fallback: str, lang: Lang, key: str = "summary") -> str:
+    """A text of a rule's card in a language; English where the card has no other."""
+    card = cards().get(rule)
+    return (card.text(key, lang) if card and lang != "en" else "") or fallback
