@@ -76,6 +76,16 @@ class Scrubber:
         return _KERNEL.sub("Linux", text)
 
 
+def restored(word: str) -> str:
+    """An override of a recording with the paths of this machine: cache, klinic's own files, home."""
+    places = {"~/.cache/klinic": cache(), "klinic/trainer": Path(__file__).parent, "~": Path.home()}
+    key, equals, value = word.partition("=")
+    for kept, here in places.items():
+        if value.startswith(f"{kept}/"):
+            return f"{key}{equals}{here}{value[len(kept) :]}"
+    return word
+
+
 def thinned(text: str, most: int = SAMPLES) -> list[str]:
     """The first `most` samples of each step, as lines."""
     seen: dict[Any, int] = {}

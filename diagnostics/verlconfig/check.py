@@ -95,8 +95,8 @@ def _type_fits(found: Key, value: Any) -> bool:
     return word in found.types or (word == "str" and found.name == "trainer.logger")
 
 
-# The backend that klinic's own plugin adds to verl.
-_OURS = ("klinic",)
+# What klinic's own plugin adds to verl: a tracking backend and the rollout of the CPU platform.
+_OURS = ("klinic", "hf")
 
 
 def _allowed(choices: tuple[Any, ...], value: Any) -> bool:

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -7,12 +8,16 @@ from hypothesis import strategies as st
 from klinic.diagnostics.verlconfig.compose import compose, installed
 from klinic.diagnostics.verlconfig.constraints import violations
 from klinic.diagnostics.verlconfig.values import parsed
+from klinic.trainer.data.generate import cache
+from klinic.trainer.model.embedded import embedded_model
 from klinic.trainer.plan import Machine, PlanError, make_plan
 from klinic.trainer.plan.checks import disk_needed, problems
 from klinic.trainer.plan.hydra import spelt
 from klinic.trainer.plan.model import parameters
+from klinic.trainer.plan.ready import obstacles, resumes_at
 from klinic.trainer.plan.record import keep, taken_from
 from klinic.trainer.recipes import RecipeError, load, names
+from klinic.trainer.stream import RunDirectory
 
 LAPTOP = Machine((), 0.0, 2, 16.0)
 H100 = Machine(("NVIDIA H100 80GB HBM3",) * 8, 79.6, 128, 1000.0)
@@ -156,6 +161,61 @@ def test_a_broken_parquet_is_found_before_the_launch(tmp_path):
     assert any("cannot be read" in line for line in found)
 
 
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        (
+            f"{ACTOR}.optim.learning_rate=1e-5",
+            f"verl 0.9.1 has no {ACTOR}.optim.learning_rate; meant: {ACTOR}.optim.lr",
+        ),
+        ("lr=3", "meant: critic.optim.lr or"),
+        ("data.train_batch_size=abc", "wants int, not 'abc'"),
+        (f"{ACTOR}.optim.lr=", "wants float or int, not ''"),
+        ("custom_reward_function.path=x.py", "is reward.custom_reward_function.path since verl 0.7.1"),
+    ],
+)
+def test_a_word_that_verl_would_refuse_or_not_heed_is_told_with_what_was_meant(tmp_path, word, told):
+    (problem,) = problems(make_plan([word], run_dir=tmp_path, machine=LAPTOP))
+    assert problem.startswith(f"{word}: ")
+    assert told in problem
+    assert "\n" not in problem
+
+
+def test_keys_beside_verls_own_and_the_rollout_of_the_cpu_pass(tmp_path):
+    words = ["+mine.odd=1", "++mine.more=2", f"{ROLLOUT}.name=hf", "~algorithm.kl_ctrl.horizon"]
+    assert problems(make_plan(words, run_dir=tmp_path, machine=LAPTOP)) == []
+
+
+def test_gpus_that_are_not_here_stand_in_the_way_of_a_launch_but_not_of_a_plan(tmp_path):
+    def told(machine, *words):
+        return obstacles(make_plan(["trainer.device=cuda", *words], run_dir=tmp_path, machine=machine))
+
+    assert "no GPU" in told(LAPTOP)[0] and "trainer.device=cpu" in told(LAPTOP)[0]
+    assert "set trainer.n_gpus_per_node=8" in told(H100, "trainer.n_gpus_per_node=16")[0]
+    assert told(H100) == []
+    assert told(LAPTOP, "+ray_kwargs.ray_init.address=auto") == []
+
+
+def test_a_run_that_has_its_steps_is_not_started_again(tmp_path):
+    def plan(*words):
+        return make_plan(list(words), run_dir=tmp_path, machine=LAPTOP)
+
+    assert obstacles(plan()) == [] and resumes_at(plan()) is None
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "latest_checkpointed_iteration.txt").write_text("40")
+    assert resumes_at(plan()) == 40
+    assert "has its 40 steps already" in obstacles(plan())[0]
+    assert obstacles(plan("trainer.total_training_steps=41")) == []
+    assert obstacles(plan("trainer.resume_mode=disable")) == []
+
+
+def test_a_directory_that_is_being_written_is_not_taken(tmp_path):
+    plan = make_plan([], run_dir=tmp_path, machine=LAPTOP)
+    with RunDirectory(tmp_path):
+        assert "is being written by process" in obstacles(plan)[0]
+    assert obstacles(plan) == []
+
+
 def test_what_is_no_override_is_refused():
     with pytest.raises(PlanError, match="write KEY=VALUE"):
         make_plan(["--fast"])
@@ -170,8 +230,21 @@ def test_another_run_starts_from_this_one(tmp_path):
 def test_a_run_of_verls_own_launch_gives_its_overrides(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"overrides": ["a.b=1", "trainer.default_local_dir=/x"]}))
     assert taken_from(tmp_path) == (None, ["a.b=1"])
-    with pytest.raises(PlanError, match=r"neither launch\.json nor run\.json"):
+    with pytest.raises(PlanError, match="nothing there says how it was launched"):
         taken_from(tmp_path / "none")
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "command.txt").write_text("python3 -m verl.trainer.main_ppo \\\n data.seed=3 trainer.nnodes=2\n")
+    assert taken_from(tmp_path) == (None, ["data.seed=3", "trainer.nnodes=2"])
+
+
+def test_a_recording_is_started_from_with_the_paths_of_this_machine(tmp_path):
+    model = "actor_rollout_ref.model.path=klinic/trainer/model/weights"
+    kept = [model, "data.train_files=~/.cache/klinic/x/train.parquet", "a.b=~/c", "a.c=~"]
+    (tmp_path / "run.json").write_text(json.dumps({"overrides": kept}))
+    _, words = taken_from(tmp_path)
+    assert words[0] == f"actor_rollout_ref.model.path={embedded_model()}"
+    assert words[1] == f"data.train_files={cache()}/x/train.parquet"
+    assert words[2:] == [f"a.b={Path.home()}/c", "a.c=~"]
 
 
 scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(allow_nan=False, allow_infinity=False)

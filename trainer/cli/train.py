@@ -61,10 +61,12 @@ def train(
         _list()
         return
     plan = _planned(overrides, recipe, run_dir, source)
-    _show(plan, dry_run)
-    _refuse(plan)
     if dry_run:
+        _show(plan, dry_run)
+        _refuse(plan, dry_run)
         return
+    _refuse(plan, dry_run)
+    _show(plan, dry_run)
     _prepare(plan)
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
@@ -92,11 +94,12 @@ def _planned(overrides: tuple[str, ...], recipe: str | None, run_dir: Path | Non
         fail(str(error))
 
 
-def _refuse(plan: Any) -> None:
-    """Leave with a line for each thing that is known to fail."""
+def _refuse(plan: Any, dry_run: bool) -> None:
+    """Leave with a line for each thing that is known to fail; a plan may be for another machine."""
     from klinic.trainer.plan.checks import problems
+    from klinic.trainer.plan.ready import obstacles
 
-    *others, last = problems(plan) or [""]
+    *others, last = problems(plan) or ([] if dry_run else obstacles(plan)) or [""]
     for problem in others:
         click.echo(f"klinic: {problem}", err=True)
     if last:

@@ -6,11 +6,16 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from klinic.diagnostics.run import Config
+from klinic.diagnostics.verlconfig.check import check_override
 from klinic.diagnostics.verlconfig.compose import compose
 from klinic.diagnostics.verlconfig.constraints import violations
+from klinic.diagnostics.verlconfig.overrides import override
 from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.diagnostics.verlconfig.table import default, known
 from klinic.trainer.data.check import check
 from klinic.trainer.plan.files import files, rows
+from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.model import parameters
 
@@ -21,8 +26,18 @@ SMALL = 100_000  # rows up to which a file is checked whole
 def problems(plan: Plan) -> list[str]:
     """Everything that is known to fail, one line each, the cheapest to find first."""
     settings = plan.settings
-    found = [*_model(settings), *_data(settings), *_disk(plan, settings), *_rows(settings)]
+    found = [*_words(plan), *_model(settings), *_data(settings), *_disk(plan, settings), *_rows(settings)]
     return found or [*_compose(plan), *_constraints(settings)]
+
+
+def _words(plan: Plan) -> Iterator[str]:
+    """Misspelt and renamed keys, values of a wrong type; what a `+` adds beside verl's own keys is not judged."""
+    written = (*(word(entry.key, entry.value) for entry in plan.kept), *plan.user)
+    for one in filter(None, map(override, written)):
+        if "+" not in one.mark or known(one.key):
+            checked = check_override(one.marked_key, one.value, Config({}))
+            if not checked.ok:
+                yield f"{one.text}: {checked.message}"
 
 
 def _model(settings: Settings) -> Iterator[str]:
@@ -39,7 +54,8 @@ def _data(settings: Settings) -> Iterator[str]:
     for key in ("data.train_files", "data.val_files"):
         for file in files(settings[key]):
             if not file.is_file():
-                yield f"{key}={file}: no such file; klinic data arithmetic or klinic data gsm8k makes one"
+                whose = " (verl's default)" if settings[key] == default(key) else ""
+                yield f"{key}={file}{whose}: no such file; klinic data arithmetic or klinic data gsm8k makes one"
                 continue
             for problem in check(file):
                 if problem.fatal:

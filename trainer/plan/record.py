@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.verlconfig.launchline import overrides_in
 from klinic.diagnostics.verlconfig.overrides import override
+from klinic.trainer.keep import restored
 from klinic.trainer.plan.make import Plan, PlanError
 
 FILE = "launch.json"
+WRITTEN = ("command.txt", "command.sh", "overrides.txt")
 OF_ONE_RUN = (
     "trainer.project_name",
     "trainer.experiment_name",
@@ -35,16 +38,23 @@ def keep(plan: Plan) -> None:
 def taken_from(run: Path) -> tuple[str | None, list[str]]:
     """Recipe and user's overrides of another run, without what belongs to that run alone. Raises PlanError.
 
-    A run that klinic did not launch gives all the overrides of its manifest.
+    A run that klinic did not launch gives all the overrides of its manifest, or of the command beside its log.
     """
     launched = _json(run / FILE)
     if launched:
         recipe = launched.get("recipe")
         return (str(recipe) if recipe else None), _lasting(launched.get("user"))
-    manifest = _json(run / "run.json")
-    if not manifest.get("overrides"):
-        raise PlanError(f"{run}: neither launch.json nor run.json there says how it was launched")
-    return None, _lasting(manifest["overrides"])
+    found = _json(run / "run.json").get("overrides") or _of_a_command(run)
+    if not found:
+        raise PlanError(f"{run}: nothing there says how it was launched (run.json, {', '.join(WRITTEN)})")
+    return None, _lasting(found)
+
+
+def _of_a_command(run: Path) -> list[str]:
+    for name in WRITTEN:
+        if (run / name).is_file():
+            return [one.text for _, one in overrides_in((run / name).read_text("utf-8", "replace"))]
+    return []
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -56,5 +66,5 @@ def _json(file: Path) -> dict[str, Any]:
 
 
 def _lasting(words: Any) -> list[str]:
-    texts = [str(word) for word in words] if isinstance(words, list) else []
+    texts = [restored(str(word)) for word in words] if isinstance(words, list) else []
     return [text for text in texts if (one := override(text)) is None or one.key not in OF_ONE_RUN]

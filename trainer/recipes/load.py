@@ -76,7 +76,7 @@ def load(name: str) -> Recipe:
     file = _find(name)
     if file is None:
         near = get_close_matches(name, [*names(), *(each.rpartition("/")[2] for each in names())], 1)
-        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
+        hint = f"; did you mean {near[0]}?" if near else "; klinic train --recipes lists them"
         raise RecipeError(f"no recipe {name!r}{hint}")
     return _read(file)
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from klinic.diagnostics.verlconfig.launchline import overrides_in, with_overrides
-
-WRITTEN = ("command.txt", "command.sh", "overrides.txt")
+from klinic.trainer.plan.record import WRITTEN
 
 
 @dataclass(frozen=True)
