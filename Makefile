@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 FOLDERS := diagnostics rules trainer dashboards
 CODE := $(FOLDERS) tests benchmarks
 QUICK := not slow and not long
+# A directory of its own for each demo, so that none is overwritten and all can be compared: klinic diagnose runs/demo
+DEMO := runs/demo/$(shell date +%m%d-%H%M%S)
+REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --format json --out $(DEMO)/diagnosis.json
 
 .PHONY: demo test check test-long lint format types docs clean
 
@@ -17,8 +20,11 @@ $(VENV)/installed: pyproject.toml constraints/cpu.txt
 	$(PIP) install --constraint constraints/cpu.txt --editable ".[train,dev]"
 	touch $@
 
+# PPO on the embedded model, 40 steps on any CPU; where it fails, the last line of klinic train says why.
 demo: $(VENV)/installed
-	$(BIN)/klinic diagnose sample_logs/h200/ppo_lr_too_high
+	$(BIN)/klinic train --run-dir $(DEMO)
+	$(BIN)/klinic diagnose $(DEMO) $(REPORTS)
+	@echo "Reports: $(DEMO)/diagnosis.md and diagnosis.json. What next: docs/tutorial.md"
 
 test: check
 	$(BIN)/python -m pytest -m "slow and not long"

@@ -170,8 +170,8 @@ class _Launch:
         status, error = record_end(self.plan.run_dir, code, trouble, self.stopped_for, lambda: reason(self.console))
         where = f"{self.plan.run_dir} (klinic diagnose {self.plan.run_dir})"
         after = f"after step {self.progress.step}, {clock(time.monotonic() - self.progress.began)}"
-        self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
         self.display.say(DONE, f"written to {where}")
+        self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
         if self.wishes.stop is not None:
             return 128 + self.wishes.stop
         return FAILED if status == "failed" else 0
