@@ -14,7 +14,8 @@ from klinic.diagnostics.signals import Scope
 
 KEYS = (
     "id", "name", "kind", "status", "confidence", "since", "applies", "needs", "let", "levels", "match", "thresholds",
-    "message", "cause", "fix", "summary", "why", "wrong_when", "look_alikes", "explains", "try", "references", "panel", "zh",
+    "message", "cause", "fix", "summary", "why", "wrong_when", "look_alikes", "explains", "try", "references", "panel",
+    "zh",
 )  # fmt: skip
 LEVELS = ("info", "warn", "error")
 Unit = Literal["steps", "evals"]
@@ -138,7 +139,7 @@ def _expression(value: Any) -> str:
 def load_card(path: Path | str) -> Card:
     """Read one card. Raises CardError with file:line:column where it cannot be used; `check_card` says it all."""
     where = Path(path)
-    data, text, problem = yamlio.read(where)
+    data, _, problem = yamlio.read(where)
     if problem:
         raise CardError(str(problem))
     try:

@@ -104,7 +104,10 @@ def _piece(tree: ast.expr, card: Card, scope: Scope) -> Piece:
     truth = demand(tree, compile_tree(tree, scope), "truth")
     if not isinstance(tree, ast.Compare) or isinstance(tree.ops[0], ast.In | ast.NotIn):
         return Piece(words(tree, scope), "", "", truth)
-    left, right = (compile_tree(side, scope) for side in (tree.left, tree.comparators[0]))
+    sides = (tree.left, tree.comparators[0])
+    left, right = (compile_tree(side, scope) for side in sides)
+    if isinstance(tree.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):  # a config value in an order is a number
+        left, right = (demand(side, node, "number") for side, node in zip(sides, (left, right), strict=True))
     numbers = left.kind == right.kind == "number"
     op = _SYMBOL[type(tree.ops[0])]
     unit = _unit(tree.comparators[0], card) or _unit(tree.left, card)

@@ -18,6 +18,7 @@ from klinic.diagnostics.engine.judge import CardJudgement, Judge, Judgement
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Vital
 from klinic.diagnostics.engine.overrides import load_profile
+from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
 from klinic.diagnostics.engine.story import story
@@ -63,8 +64,8 @@ def diagnose(
     run = between(run, *steps) if steps else run
     about = facts(run)
     incidents = _incidents(chosen, run, about, whole=not (steps and steps[1] is not None))
-    _check_judgeable(run, incidents)
     judgement = Judge(chosen, about).judge(run)
+    _check_judgeable(run, bool(incidents), bool(judgement.findings))
     signs = measure(run, about, with_ranges(definitions(), profile_ranges(profile))) if run.frame.height else ()
     return _diagnosis(run, about, chosen, judgement, signs, incidents)
 
@@ -77,7 +78,7 @@ def _diagnosis(
     signs: tuple[Vital, ...],
     incidents: tuple[Incident, ...],
 ) -> Diagnosis:
-    outcome = outcome_of(run, about)
+    outcome, judged_run = outcome_of(run, about), planned(run)
     relations = {card.name: _relations(card) for card in cards}
     findings = with_causes([_finding(judged, outcome) for judged in judgement.cards if judged.findings], relations)
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
@@ -91,7 +92,11 @@ def _diagnosis(
         findings=findings,
         incidents=incidents,
         prescription=prescribe(
-            findings, {card.id: card for card in cards}, run, _condition(run, about), _measure(run, about)
+            findings,
+            {card.id: card for card in cards},
+            run,
+            _condition(judged_run, about),
+            _measure(judged_run, about),
         ),
         not_applicable=_not_applicable(run, judgement),
         notes=run.notes,
@@ -156,14 +161,14 @@ def _incidents(cards: Iterable[Card], run: Run, about: Facts, *, whole: bool) ->
     return (*found, silent) if silent else tuple(found)
 
 
-def _check_judgeable(run: Run, incidents: Sequence[Incident]) -> None:
-    """An incident can be judged without metrics; metrics of something else than RL cannot."""
+def _check_judgeable(run: Run, incidents: bool, findings: bool) -> None:
+    """An incident or a config at fault can be told without metrics; metrics of something else than RL cannot."""
     where = run.source.path
     if incidents:
         return
     if run.source.not_rl:
         raise JudgeError(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
-    if not run.metrics or not run.frame.height:
+    if not findings and (not run.metrics or not run.frame.height):
         if run.metrics:
             raise JudgeError(f"{where}: no rows in the steps asked for")
         lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
@@ -211,4 +216,6 @@ def _measure(run: Run, about: Facts) -> Callable[[Card, str], float | None]:
 def _not_applicable(run: Run, judgement: Judgement) -> tuple[NotApplicable, ...]:
     if run.frame.height:
         return judgement.not_applicable
-    return tuple(NotApplicable(judged.card.id, judged.card.name, "no metrics in the log") for judged in judgement.cards)
+    configs = {card.card.id for card in judgement.cards if card.card.kind == "config"}
+    silent = judgement.not_applicable
+    return tuple(one if one.id in configs else replace(one, missing="no metrics in the log") for one in silent)

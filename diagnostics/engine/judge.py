@@ -15,6 +15,7 @@ from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.findings import findings_of
 from klinic.diagnostics.engine.model import Finding, NotApplicable
+from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Facts, PlainFacts
 from klinic.diagnostics.signals.counting import evaluated
@@ -76,9 +77,9 @@ class Judge:
         facts: Facts | None = None,
         overrides: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        chosen = with_overrides([card for card in cards if card.kind != "incident"], overrides or {})
+        self._cards = with_overrides([card for card in cards if card.kind != "incident"], overrides or {})
         self.facts: Facts = facts or PlainFacts()
-        self.compiled = tuple(compile_card(card) for card in chosen)
+        self.compiled = tuple(compile_card(card) for card in self._cards)
         self._states = [CardState(card) for card in self.compiled]
         self._evaluator = Evaluator(node for card in self.compiled for node in card.roots())
         self._rows = 0
@@ -104,8 +105,11 @@ class Judge:
         self._rows, self._attempt = block.last, block.attempts[-1]
 
     def judge(self, run: Run) -> Judgement:
-        """Feed what is new and say how things stand."""
+        """Feed what is new and say how things stand; before the first row the config alone is judged."""
         self.feed(run)
+        plan = planned(run)
+        if plan is not run:
+            return Judge(self._cards, self.facts).judge(plan)
         return Judgement(tuple(self._judgement(state, run) for state in self._states))
 
     def _judgement(self, state: CardState, run: Run) -> CardJudgement:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Finding, Incident, Severity
+from klinic.diagnostics.engine.planned import STEP
 
 SHOWN = 3
 NAMES = ("verl", "vLLM", "actor/", "critic/")
@@ -46,6 +47,8 @@ def _others(root: Finding, findings: Sequence[Finding]) -> str:
 
 
 def _since(finding: Finding) -> str:
+    if finding.last_step == STEP:
+        return "before the first step"
     if finding.first_step == finding.last_step:
         return f"at step {finding.first_step}"
     if not finding.closed:

@@ -62,18 +62,19 @@ def share(phase: Text, w: Window = 10) -> Node:
 
 def _manifest(block: Block, section: str, name: str) -> Value:
     part = block.run.manifest.get(section)
-    return as_scalar(part.get(name)) if isinstance(part, dict) else None
+    told = as_scalar(part.get(name)) if isinstance(part, dict) else None
+    return as_scalar(block.fact(name)) if told is None else told
 
 
 @signal
 def hw(name: Text) -> Node:
-    """A fact of the hardware in the manifest, unknown where it does not say."""
+    """A fact of the hardware, of the manifest or else of the log; unknown where neither says."""
     return FromBlock(f"hw({name!r})", lambda block: _manifest(block, "hardware", name), "scalar")
 
 
 @signal
 def data(name: Text) -> Node:
-    """A fact of the data in the manifest, unknown where it does not say."""
+    """A fact of the data, of the manifest or else of the log's first lines; unknown where neither says."""
     return FromBlock(f"data({name!r})", lambda block: _manifest(block, "data", name), "scalar")
 
 
