@@ -11,7 +11,7 @@ from klinic.diagnostics.engine.card import Card, CardError, load_card
 
 GROUP = "klinic.rules"
 CASES = ".cases.yaml"
-_NOT_CARDS = ("profiles", "vitals")
+_NOT_CARDS = ("profiles", "vitals", "coverage.yaml")
 
 
 def card_paths(folder: Path) -> Iterator[Path]:
