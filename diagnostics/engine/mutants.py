@@ -1,4 +1,4 @@
-"""Mutants of a card: thresholds moved tenfold, comparisons turned round. A good set of cases turns red for each."""
+"""Mutants of a card: thresholds moved, comparisons turned round. A good set of cases turns red for each."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from klinic.diagnostics.signals.parse import parse
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
 }  # fmt: skip
+FACTORS = (10.0, 3.0, 0.3, 0.1)
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Mutant:
 
 
 def mutants(card: Card) -> Iterator[Mutant]:
-    """Each threshold times and over ten, and each comparison of each level and let turned round."""
+    """Each threshold times each of FACTORS, and each comparison of each level and let turned round."""
     for name, threshold in card.thresholds.items():
-        for factor in (10.0, 0.1):
+        for factor in FACTORS:
             moved = replace(threshold, value=threshold.value * factor if threshold.value else factor)
             changed = replace(card, thresholds={**card.thresholds, name: moved})
             yield Mutant(changed, f"{name} {threshold.value:g} -> {moved.value:g}")

@@ -175,12 +175,12 @@ def test_mutants_turn_thresholds_and_comparisons(outcome, tmp_path: Path) -> Non
     loose = '- {name: a, source: x, series: {actor/ppo_kl: "0x10 1x3"}, expect: {severity: warn, first_step: 11}}'
     outcome(loose)
     card = load_card(tmp_path / "policy" / "sample-card.yaml")
+    moved = [f"floor 0.02 -> {value}" for value in (0.2, 0.06, 0.006, 0.002)]
     assert [one.change for one in mutants(card)] == [
-        "floor 0.02 -> 0.2",
-        "floor 0.02 -> 0.002",
+        *moved,
         "warn: 'actor/ppo_kl' > floor -> 'actor/ppo_kl' <= floor",
     ]
-    assert survivors(card) == ["floor 0.02 -> 0.2", "floor 0.02 -> 0.002"]
+    assert survivors(card) == moved
     tight = (
         '\n- {name: b, source: x, series: {actor/ppo_kl: "0.01x10 0.04x3"}, expect: {severity: warn, first_step: 11}}'
     )
