@@ -11,7 +11,7 @@ from flask import Flask
 
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
-from klinic.dashboards.pages import run, runs
+from klinic.dashboards.pages import run, runlive, runs
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import Component, icon, message
@@ -55,7 +55,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     context = Context(shelf, refresh)
     app.layout = shell
     _route(app, context)
-    for page in (runs, run):
+    for page in (runs, runlive):
         page.register(app, context)
     protect(app.server, token)
     return app

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from klinic.dashboards.figures.arrays import Floats, smoothed
-from klinic.dashboards.figures.chart import Chart, View, axis_of, drawn, short, shown
+from klinic.dashboards.figures.chart import Chart, View, axis_of, drawn, short, shown, whole
 from klinic.dashboards.figures.layers import band_ends
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
@@ -33,7 +33,7 @@ def fresh(
         names = shown(scene, chart)
         around = _around(scene, chart, names, look, view)
         now[chart.key] = mark(around)
-        item: News = {"points": _points(scene, chart, names, view, rows)}
+        item: News = {"points": _points(scene, chart, names, view, rows), "whole": whole(scene)}
         if marks.get(chart.key) != now[chart.key]:
             item["layout"] = around
         news[chart.key] = item
@@ -42,8 +42,8 @@ def fresh(
 
 def _around(scene: Scene, chart: Chart, names: list[str], look: Look, view: View) -> dict[str, Any]:
     axis = axis_of(scene, names, view, stacked=chart.stacked)
-    whole = drawn(scene, chart, names, look, view, axis)
-    return {"shapes": whole["shapes"], "annotations": whole["annotations"]}
+    made = drawn(scene, chart, names, look, view, axis)
+    return {"shapes": made["shapes"], "annotations": made["annotations"]}
 
 
 def _points(scene: Scene, chart: Chart, names: list[str], view: View, rows: int) -> list[Any]:

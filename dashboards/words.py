@@ -11,7 +11,8 @@ import yaml
 from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
-from klinic.diagnostics.engine.model import Finding
+from klinic.diagnostics.engine.model import Evidence, Finding
+from klinic.diagnostics.report.phrases import evidence_words, shortened
 
 Say = Callable[..., str]
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -70,3 +71,26 @@ def summary(rule: str, fallback: str, lang: Lang, key: str = "summary") -> str:
     """A text of a rule's card in a language; English where the card has no other."""
     card = cards().get(rule)
     return (card.text(key, lang) if card and lang != "en" else "") or fallback
+
+
+def evidence_text(item: Evidence, lang: Lang) -> str:
+    """What was compared with what, in a language; English as the reports say it."""
+    if lang == "en":
+        return evidence_words(item)
+    say, text = speaker(lang), shortened(item.text.replace("'", ""))
+    if item.value is None or item.bound is None:
+        return say("evidence.plain", x=text, s=item.step)
+    side = "above" if item.op in (">", ">=") else "below"
+    return say(f"evidence.{side}", x=text, v=number(item.value), b=number(item.bound), u=item.unit, s=item.step)
+
+
+PLAIN_FILES = ("console.log", "metrics.jsonl", "train.log", "output.log", "stdout")
+
+
+def named(run: str) -> tuple[str, str]:
+    """(project, name) of a run's id: a file with a name that says nothing is known by its folder."""
+    place, _, last = run.rpartition("/")
+    if place and last.startswith(PLAIN_FILES):
+        place, _, folder = place.rpartition("/")
+        return place, f"{folder}/{last}"
+    return place, last

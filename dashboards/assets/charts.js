@@ -3,6 +3,7 @@
   "use strict";
   const plots = () => [...document.querySelectorAll(".js-plotly-plot")].filter((gd) => gd.klinic);
   let syncing = false;
+  let range = null; /* the steps that all charts show, null for the whole run */
 
   /* ---- binding ---- */
   function bind(gd) {
@@ -12,7 +13,8 @@
     gd.on("plotly_hover", (event) => crosshair(gd, event));
     gd.on("plotly_unhover", () => { if (!syncing) others(gd).forEach((other) => quiet(() => Plotly.Fx.unhover(other))); });
     gd.on("plotly_click", (event) => clicked(event));
-    if (!gd._fullLayout.xaxis.autorange) fit([gd]);
+    gd.on("plotly_doubleclick", () => spread(null, null));
+    if (range) spread(range, null);
   }
   const others = (gd) => plots().filter((other) => other !== gd && other._fullLayout);
   const quiet = (act) => { syncing = true; try { act(); } catch { /* a chart that is being drawn */ } finally { syncing = false; } };
@@ -23,24 +25,38 @@
   /* ---- shared zoom ---- */
   function zoomed(gd, change) {
     if (syncing) return;
-    const range = change["xaxis.range"] || (change["xaxis.range[0]"] !== undefined
+    const x = change["xaxis.range"] || (change["xaxis.range[0]"] !== undefined
       ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
-    if (range) spread(range.map(Number), gd);
-    else if (change["xaxis.autorange"]) spread(null, gd);
+    /* Our own changes are told like a person's, and late: what is as it should be is no news. */
+    const now = range || whole(gd);
+    if (x && Math.abs(x[0] - now[0]) + Math.abs(x[1] - now[1]) < 1e-6 * (1 + Math.abs(now[1]))) return;
+    if (x) spread(x.map(Number), gd);
+    else if (change["xaxis.autorange"]) spread(null, null);
   }
 
-  function spread(range, from) {
-    const change = range ? { "xaxis.range": range, "xaxis.autorange": false } : { "xaxis.autorange": true };
-    quiet(() => plots().forEach((gd) => Plotly.relayout(gd, gd === from ? yOf(gd, range) : { ...change, ...yOf(gd, range) })));
+  const whole = (gd) => (gd.layout.meta && gd.layout.meta.whole) || gd._fullLayout.xaxis.range;
+
+  function spread(wanted, from) {
+    range = wanted;
+    quiet(() => plots().forEach((gd) => Plotly.relayout(
+      gd, gd === from ? yOf(gd) : { "xaxis.range": range || whole(gd), "xaxis.autorange": false, ...yOf(gd) })));
     const steps = range && [Math.floor(range[0]), Math.ceil(range[1])];
-    if (document.getElementById("window")) {
+    if (document.getElementById("view-window")) {
       window.klinicUrl({ from: steps && steps[0], to: steps && steps[1] });
       window.dash_clientside.set_props("window", { data: steps });
+      document.getElementById("view-window").classList.toggle("zoomed", Boolean(steps));
     }
   }
 
+  /* The page was drawn for these steps (a link, a finding that was picked). */
+  function look(wanted) {
+    range = wanted ? wanted.map(Number) : null;
+    const button = document.getElementById("view-window");
+    if (button) button.classList.toggle("zoomed", Boolean(range));
+  }
+
   /* ---- y: all values in view, and the healthy bounds that are near ---- */
-  function yOf(gd, range) {
+  function yOf(gd) {
     const meta = gd.layout.meta || {};
     if (!gd._fullLayout.yaxis || !gd._fullLayout.yaxis.fixedrange) return {};
     let low = Infinity, high = -Infinity;
@@ -68,8 +84,6 @@
     const pad = 0.08 * (high - low || span);
     return { "yaxis.range": [low - pad, high + pad] };
   }
-  const shown = (gd) => (gd._fullLayout.xaxis.autorange ? null : gd._fullLayout.xaxis.range.map(Number));
-  const fit = (list) => quiet(() => list.forEach((gd) => Plotly.relayout(gd, yOf(gd, shown(gd)))));
 
   /* ---- shared crosshair ---- */
   function crosshair(gd, event) {
@@ -115,8 +129,9 @@
       at.push(place); x.push(xs.slice(from)); y.push(ys.slice(from));
     }
     if (at.length) Plotly.extendTraces(gd, { x, y }, at);
-    Plotly.relayout(gd, { ...(item.layout || {}), ...yOf(gd, shown(gd)) });
+    if (item.whole) gd.layout.meta.whole = item.whole;
+    Plotly.relayout(gd, { ...(item.layout || {}), ...(range ? {} : { "xaxis.range": whole(gd) }), ...yOf(gd) });
   }
 
-  window.klinicCharts = { apply, around, spread, plots };
+  window.klinicCharts = { apply, around, look, spread, plots };
 })();

@@ -14,14 +14,13 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
     h("span", { className: "num" }, data.health),
   );
   dagcomponentfuncs.RunName = ({ data }) => {
-    const at = data.id.lastIndexOf("/");
     const open = (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();
       window.klinicGo(data.url);
     };
     return h("a", { href: data.url, className: "run-link", title: data.id, onClick: open, tabIndex: -1 },
-      h("span", { className: "run-name" }, data.id.slice(at + 1)),
-      at > 0 ? h("span", { className: "run-project" }, data.id.slice(0, at)) : null);
+      h("span", { className: "run-name" }, data.name),
+      data.project ? h("span", { className: "run-project" }, data.project) : null);
   };
 })();

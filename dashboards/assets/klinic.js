@@ -23,6 +23,9 @@
     /* A new address, or a new theme or language: the server draws the page for it. */
     ui: (_href, before) => {
       const now = where();
+      const asked = new URLSearchParams(now.search);
+      const steps = [asked.get("from"), asked.get("to")];
+      window.klinicCharts.look(steps.includes(null) ? null : steps);
       const same = before && ["theme", "lang", "path", "search"].every((key) => before[key] === now[key]);
       return same ? skip() : now;
     },
@@ -34,13 +37,15 @@
       if (id.tab) {
         setUrl({ tab: id.tab });
         markTab(id.tab);
-        return [{ ...view, tab: id.tab, window: null }, skip()];
+        return [{ ...view, tab: id.tab }, skip()];
       }
       if (id.unpick || id.finding === view.finding) {
         setUrl({ finding: null, from: null, to: null });
+        window.klinicCharts.look(null);
         return [{ ...view, finding: null, window: null }, null];
       }
       const range = window.klinicCharts.around(id.finding);
+      window.klinicCharts.look(range);
       setUrl({ finding: id.finding, from: range && range[0], to: range && range[1] });
       return [{ ...view, finding: id.finding, window: range }, range];
     },
@@ -99,9 +104,10 @@
   }
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy],[data-ui],[data-filter]");
+    const button = event.target.closest("[data-copy],[data-ui],[data-filter],#view-window");
     if (!button) return;
-    if (button.dataset.copy !== undefined) copy(button);
+    if (button.id === "view-window") window.klinicCharts.spread(null, null);
+    else if (button.dataset.copy !== undefined) copy(button);
     else if (button.dataset.ui) flip(button.dataset.ui);
     else filter(button);
   });

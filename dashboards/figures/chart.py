@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from klinic.dashboards.figures import layers
+from klinic.dashboards.figures import labels, layers, marks
 from klinic.dashboards.figures.arrays import POINTS, Floats, kept, packed, smoothed
 from klinic.dashboards.figures.frame import Axis, layout
 from klinic.dashboards.figures.scene import Scene
@@ -62,17 +62,25 @@ def figure(scene: Scene, chart: Chart, look: Look, view: View | None = None) -> 
     traces = [] if chart.stacked else layers.band(scene, names, look, axis)
     for place, name in enumerate(names):
         traces += lines(scene, name, look.palette.runs[place % 8], view, stacked=chart.stacked, label=len(names) > 1)
-    traces += layers.marks(scene, names, look, view.finding)
+    traces += marks.marks(scene, names, look, view.finding)
     return {"data": traces, "layout": drawn(scene, chart, names, look, view, axis)}
 
 
 def drawn(scene: Scene, chart: Chart, names: Sequence[str], look: Look, view: View, axis: Axis) -> dict[str, Any]:
     """The layout with its shapes and labels; alone it is what a new step may change beside the points."""
-    base = layout(look, axis, view.window, log=view.log)
+    base = layout(look, axis, view.window or whole(scene), log=view.log)
+    base["meta"]["whole"] = whole(scene)
     base["shapes"] = layers.shapes(scene, names, look, axis, view.finding)
-    base["annotations"] = layers.labels(scene, names, look, axis, stacked=chart.stacked)
-    base["margin"]["r"] = 96 if len(names) > 1 else 52
+    base["annotations"] = labels.labels(scene, names, look, axis, stacked=chart.stacked)
+    base["margin"]["r"] = 104 if len(names) > 1 else 60
     return base
+
+
+def whole(scene: Scene) -> tuple[float, float] | None:
+    """The x range of the whole run, the same in every chart."""
+    steps = scene.run.steps
+    pad = max((steps[1] - steps[0]) * 0.012, 0.5) if steps else 0.5
+    return (steps[0] - pad, steps[1] + pad) if steps else None
 
 
 def lines(

@@ -107,6 +107,7 @@ def _y(look: Look, axis: Axis, font: dict[str, Any], *, log: bool) -> dict[str, 
         "tickfont": font,
         "nticks": 5,
         "exponentformat": "e",
+        "tickformat": "~s" if axis.high >= 10_000 else "",
         "separatethousands": True,
     }
 
@@ -114,7 +115,7 @@ def _y(look: Look, axis: Axis, font: dict[str, Any], *, log: bool) -> dict[str, 
 CONFIG = {
     "displaylogo": False,
     "displayModeBar": False,
-    "doubleClick": "reset",
+    "doubleClick": False,
     "responsive": True,
     "scrollZoom": False,
 }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -151,18 +150,14 @@ def all_limits() -> tuple[Limit, ...]:
 
 @cache
 def metrics_of(rule: str) -> frozenset[str]:
-    """Names and patterns of the metrics that a card speaks of."""
+    """Names and patterns of the metrics that a card is about: what it needs, else what its levels speak of."""
     card = cards().get(rule)
-    return frozenset(_mentioned(card.data)) if card else frozenset()
-
-
-def _mentioned(data: Mapping[str, Any]) -> Iterator[str]:
-    for need in data.get("needs") or ():
-        yield from (part.strip() for part in str(need).split("|"))
-    for part in ("let", "levels"):
-        yield from _QUOTED.findall(str(data.get(part) or "").replace('"', " "))
+    if card is None:
+        return frozenset()
+    needed = {part.strip() for need in card.needs for part in need.split("|")}
+    return frozenset(needed or _QUOTED.findall(" ".join([*card.let.values(), *(level.when for level in card.levels)])))
 
 
 def looks_at(rule: str, name: str) -> bool:
-    """Whether a card speaks of a metric."""
+    """Whether a card is about a metric."""
     return any(fnmatchcase(name, pattern) for pattern in metrics_of(rule))

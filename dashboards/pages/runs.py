@@ -14,10 +14,11 @@ from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of, run_url
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views.parts import Component, icon, loading, message
-from klinic.dashboards.words import duration, number, speaker
+from klinic.dashboards.words import duration, named, number, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Severity
 
+RIGHT = "num ag-right-aligned-cell"
 # Order of the rows: what needs a look first; the health orders those alike.
 RANK = {"sick": 0, "watch": 1, "broken": 2, "waiting": 3, "healthy": 4}
 THEME = (
@@ -103,7 +104,8 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
         "rank": RANK.get(kind, 5) * 1000 + (found.health if found else 0),
         "status": say(f"status.{kind}"),
         "health": found.health if found else None,
-        "project": entry.id.rpartition("/")[0],
+        "name": named(entry.id)[1],
+        "project": named(entry.id)[0],
         "step": run.steps[1] if run and run.steps else None,
         "score": score.value if score else None,
         "scored": number(score.value) if score and score.value is not None else "–",
@@ -158,10 +160,15 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
     say = speaker(lang)
     make = [
         ("kind", "status", 10, {"hide": True}),
-        ("rank", "status", 112, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
-        ("id", "name", 210, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
-        ("health", "health", 110, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
-        ("step", "step", 78, {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": "num"}),
+        ("rank", "status", 100, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
+        ("id", "name", 200, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
+        ("health", "health", 100, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
+        (
+            "step",
+            "step",
+            68,
+            {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": RIGHT},
+        ),
         (
             "score",
             "score",
@@ -169,13 +176,13 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
             {
                 "type": "rightAligned",
                 "filter": "agNumberColumnFilter",
-                "cellClass": "num",
+                "cellClass": RIGHT,
                 "valueFormatter": {"function": "params.data.scored"},
             },
         ),
-        ("spark", "trend", 130, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
-        ("finding", "finding", 220, {"flex": 2, "minWidth": 170, "tooltipField": "finding", "cellClass": "mono"}),
-        ("framework", "framework", 106, {}),
+        ("spark", "trend", 120, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
+        ("finding", "finding", 220, {"flex": 3, "minWidth": 170, "tooltipField": "finding", "cellClass": "mono"}),
+        ("framework", "framework", 92, {}),
         (
             "age",
             "age",
@@ -183,11 +190,11 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
             {
                 "type": "rightAligned",
                 "filter": "agNumberColumnFilter",
-                "cellClass": "num",
+                "cellClass": RIGHT,
                 "valueFormatter": {"function": "params.data.aged"},
             },
         ),
-        ("state", "state", 118, {"cellRenderer": "RunState"}),
+        ("state", "state", 106, {"cellRenderer": "RunState"}),
     ]
     return [
         {"field": field, "headerName": say(f"runs.{key}"), "width": width, **more} for field, key, width, more in make

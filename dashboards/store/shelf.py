@@ -57,10 +57,12 @@ class Shelf:
         return self._entries
 
     def entry(self, name: str) -> Entry | None:
-        """One run by its id; one that is not yet judged is judged next."""
-        found = self._entries.get(name)
+        """One run by its id, or by the folder that holds it alone; one that is not yet judged is judged next."""
+        entries = self._entries
+        below = [entry for key, entry in entries.items() if key.startswith(f"{name}/")] if name not in entries else []
+        found = entries.get(name) or (below[0] if len(below) == 1 else None)
         if found is not None and found.standing == "waiting":
-            self._wanted.put(name)
+            self._wanted.put(found.id)
         return found
 
     def _work(self) -> None:
@@ -84,7 +86,7 @@ class Shelf:
             scan.rest()
         for name in self._pending():
             self._judge_wanted()
-            self._judge(name)
+            self._judge(self._entries[name])
 
     def _announce(self, plans: Sequence[Plan], names: Mapping[str, str]) -> None:
         """What is surely a run gets its row before it is read."""
@@ -110,18 +112,20 @@ class Shelf:
         name = name + news.path.removeprefix(listed)
         old = self._entries.get(name)
         known = old if old is not None else Entry(name, news.path)
-        self._put(
-            replace(
-                known,
-                run=news.run or known.run,
-                problem=news.problem,
-                version=known.version + 1,
-                epoch=known.epoch + (0 if _continues(known.run, news.run) else 1),
-                grew=news.grew or known.grew,
-                watched=known.watched or known.run is not None,
-            )
+        changed = replace(
+            known,
+            run=news.run or known.run,
+            problem=news.problem,
+            version=known.version + 1,
+            epoch=known.epoch + (0 if _continues(known.run, news.run) else 1),
+            grew=news.grew or known.grew,
+            watched=known.watched or known.run is not None,
         )
-        self._due.setdefault(name, 0.0)
+        if known.diagnosis is not None and self._due.setdefault(name, 0.0) <= time.monotonic():
+            self._judge(changed)  # a run that pages may show: its new rows and its verdict come together
+        else:
+            self._due.setdefault(name, 0.0)
+            self._put(changed)
 
     def _put(self, entry: Entry) -> None:
         self._stamp += 1
@@ -141,13 +145,12 @@ class Shelf:
             while True:
                 name = self._wanted.get_nowait()
                 if name in self._entries and self._stale(name):
-                    self._judge(name)
+                    self._judge(self._entries[name])
 
-    def _judge(self, name: str) -> None:
-        entry = self._entries[name]
+    def _judge(self, entry: Entry) -> None:
         if entry.run is None:
             return
-        began = time.monotonic()
+        name, began = entry.id, time.monotonic()
         diagnosis, problem = _diagnosed(entry.run)
         self._judged[name] = entry.version
         self._due[name] = time.monotonic() + (time.monotonic() - began) * (1 / JUDGING_SHARE - 1)

@@ -8,18 +8,18 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
-from klinic.dashboards.words import duration, number, speaker, summary, when
+from klinic.dashboards.words import duration, evidence_text, named, number, speaker, summary, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.engine.story import capital
-from klinic.diagnostics.report.phrases import evidence_words, telling
+from klinic.diagnostics.report.phrases import telling
 
 SHOWN = 4
 
 
 def head(entry: Entry, lang: Lang) -> Component:
     """Name, state, step, pace, time left."""
-    project, _, name = entry.id.rpartition("/")
+    project, name = named(entry.id)
     crumbs = [html.Span(f"{project} / ", className="project")] if project else []
     about = html.Span(progress(entry, lang), className="progress", id="run-progress")
     return html.Div([html.H1([*crumbs, name or entry.id], title=entry.path), about], className="run-head")
@@ -70,7 +70,7 @@ def headline(found: Diagnosis, lang: Lang) -> str:
     if crash is not None:
         return crash.message
     if root is None or root.severity <= Severity.INFO:
-        return say("run.nowsteps")
+        return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
     return f"{capital(summary(root.id, root.message, lang))}, {when(root, lang)}"
 
 
@@ -78,8 +78,8 @@ def story(found: Diagnosis, lang: Lang) -> str:
     """What showed it and what followed, after the headline; the diagnosis' own sentence where there is no root."""
     say, root = speaker(lang), worst_root(found.findings)
     if root is None or root.severity <= Severity.INFO:
-        return found.story if lang == "en" else ""
-    shown = [evidence_words(item) for item in telling(root.evidence, 1)]
+        return found.story if found.incidents and lang == "en" else ""
+    shown = [evidence_text(item, lang) for item in telling(root.evidence, 1)]
     after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
     told = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
     told += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []

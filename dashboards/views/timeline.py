@@ -52,7 +52,7 @@ def _row(
     say, status = speaker(lang), BY_SEVERITY[finding.peak]
     text = summary(finding.id, finding.message, lang)
     label = [icon(status), html.Span(finding.name, className="name")]
-    label += [html.Span(say("run.root"), className="root")] if root else []
+    label += [html.Span(say("run.root"), className="root")] if root and finding.peak > Severity.INFO else []
     spoken = f"{say(f'severity.{finding.peak}')}, {text}, {when(finding, lang)}"
     label.append(html.Span(spoken, className="sr"))
     bars = [_bar(a, b, first, last) for a, b in (finding.episodes or ((finding.first_step, finding.last_step),))[:60]]
