@@ -28,7 +28,11 @@ LEVELS = ("never", "info", "warn", "error")
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
 )
 @click.option(
-    "--profile", default="default", show_default=True, metavar="NAME", help="default, seed, or a profile of your own."
+    "--profile",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="default, strict, seed, or a profile of your own.",
 )
 @click.option(
     "--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own, beside the built-in ones; may repeat."
