@@ -56,8 +56,11 @@ def test_every_option_of_diagnose_stands_on_its_page() -> None:
 
 
 def examples() -> Iterator[object]:
-    """(command, expected lines) of each console block; what judges a whole folder of runs is slow."""
-    for page in PAGES:
+    """(command, expected lines) of each console block; what judges a whole folder of runs is slow.
+
+    The blocks of a page in Chinese are held against those of the page in English instead.
+    """
+    for page in (each for each in PAGES if not each.name.endswith(".zh.md")):
         for block in re.findall(r"^```console\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
             for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
                 marks = [pytest.mark.slow] if "klinic ward" in command else []
