@@ -16,6 +16,7 @@ from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts
+from klinic.diagnostics.signals.block import fresh_starts
 from klinic.diagnostics.signals.outcome import SCORES, is_candidate, preference
 
 AROUND = 5  # values of the outcome compared before and after an episode
@@ -28,6 +29,7 @@ class Outcome:
     rows: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
     trials: float = 200
+    starts: tuple[int, ...] = ()  # rows at which a training began from scratch, the first one apart
 
     def held(self, episode: Episode) -> bool:
         """Whether the outcome after an episode is within noise of where it was before, or above.
@@ -36,11 +38,14 @@ class Outcome:
         without a value after the episode nothing was lost yet.
         """
         pairs = list(zip(self.rows, self.values, strict=True))
-        before = [value for row, value in pairs if row < episode.onset]
-        after = [value for row, value in pairs if row > episode.last]
+        first = max((start for start in self.starts if start <= episode.onset), default=0)
+        end = min((start for start in self.starts if start > episode.onset), default=math.inf)
+        own = [(row, value) for row, value in pairs if first <= row < end]
+        before = [value for row, value in own if row < episode.onset]
+        after = [value for row, value in own if row > episode.last]
         if not after:
             return True
-        was = median(before[-AROUND:]) if before else max(self.values[:AROUND])
+        was = median(before[-AROUND:]) if before else max(value for _, value in own[:AROUND])
         return median(after[-AROUND:]) >= was - self._slack(was)
 
     def _slack(self, level: float) -> float:
@@ -65,7 +70,8 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
     column = run.frame[name]
     values = tuple(column.drop_nulls().to_list())
     trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
-    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, trials or 200)
+    starts = tuple(fresh_starts(run, 0, run.frame.height))
+    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, trials or 200, starts)
 
 
 def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,6 +112,32 @@ class Block:
         """Attempt numbers of the rows."""
         return self.run.frame["attempt"].slice(self.first, self.height).to_list()
 
+    @cached_property
+    def begins(self) -> int:
+        """Row of the frame at which the training that the block's first row belongs to began from scratch."""
+        return max((row for row in fresh_starts(self.run, 0, self.first + 1)), default=0)
+
+    def trainings(self) -> list[Block]:
+        """The block cut where a training begins from scratch; itself where none does."""
+        cuts = [row for row in fresh_starts(self.run, self.first, self.last) if row > self.first]
+        ends = [self.first, *cuts, self.last]
+        return [replace(self, first=a, last=b) for a, b in pairwise(ends)] if cuts else [self]
+
+    @property
+    def anew(self) -> bool:
+        """Whether a training begins from scratch at the block's first row, others having come before."""
+        return self.first > 0 and self.begins == self.first
+
     def fact(self, name: str) -> Any:
         """A fact, None where nobody knows."""
         return getattr(self.facts, name, None)
+
+
+FIRST_STEP = 1  # a training that takes up a checkpoint goes on after its step, which is 1 or later
+
+
+def fresh_starts(run: Run, first: int, last: int) -> list[int]:
+    """Rows in [first, last) at which an attempt after the first one begins from scratch: nothing was taken up."""
+    attempts = run.frame["attempt"].slice(max(first - 1, 0), last - max(first - 1, 0)).to_numpy()
+    rows = np.flatnonzero(np.diff(attempts)) + max(first - 1, 0) + 1
+    return [int(row) for row in rows if run.frame["step"][int(row)] <= FIRST_STEP]

@@ -10,7 +10,7 @@ import polars as pl
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
-from klinic.diagnostics.signals.node import Node, Stream
+from klinic.diagnostics.signals.node import Node, Stream, joined
 
 
 class Evaluator:
@@ -34,9 +34,21 @@ class Evaluator:
         self._order.append(node)
 
     def advance(self, block: Block) -> None:
-        """Evaluate the block, which must follow the last one without a gap."""
+        """Evaluate the block, which must follow the last one without a gap; a training from scratch begins anew."""
+        parts = block.trainings()
         with np.errstate(all="ignore"):  # what is not finite becomes unknown
-            self._streams = self._evaluated(block)
+            streams = [self._training(part) for part in parts]
+        heights = [part.height for part in parts]
+        if len(parts) == 1:
+            self._streams = streams[0]
+        else:
+            self._streams = [joined(each, heights) for each in zip(*streams, strict=True)]
+
+    def _training(self, block: Block) -> list[Stream]:
+        if block.anew:
+            fresh = zip(self._order, self._states, strict=True)
+            self._states = [state if node.lasting else node.start() for node, state in fresh]
+        return self._evaluated(block)
 
     def _evaluated(self, block: Block) -> list[Stream]:
         streams: list[Stream] = []

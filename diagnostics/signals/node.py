@@ -79,6 +79,7 @@ class Node:
     """One operation. `key` is its normalised text: equal keys are evaluated once."""
 
     kind: Kind = "number"
+    lasting = False  # whether its state outlives the beginning of a training from scratch
 
     def __init__(self, key: str, children: Sequence[Node] = (), rank: int | None = None) -> None:
         self.key = key
@@ -105,6 +106,16 @@ def merge_fresh(rank: int, children: Sequence[Node], args: Sequence[Stream]) -> 
     masks = [arg.fresh for child, arg in zip(children, args, strict=True) if child.rank == SPARSE]
     known = [mask for mask in masks if mask is not None]
     return np.logical_or.reduce(known) if known else None
+
+
+def joined(streams: Sequence[Stream], heights: Sequence[int]) -> Stream:
+    """One stream out of those of consecutive blocks."""
+    if all(isinstance(stream.values, str) or stream.values is None for stream in streams):
+        return streams[-1]
+    values = np.concatenate([stream.array(height) for stream, height in zip(streams, heights, strict=True)])
+    if all(stream.fresh is None for stream in streams):
+        return Stream(values)
+    return Stream(values, np.concatenate([stream.known(n) for stream, n in zip(streams, heights, strict=True)]))
 
 
 class Constant(Node):

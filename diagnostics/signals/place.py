@@ -67,12 +67,14 @@ def progress() -> Node:
 
 @signal
 def rows() -> Node:
-    """Rows so far."""
-    return FromBlock("rows()", lambda b: np.arange(b.first + 1, b.last + 1, dtype=np.float64))
+    """Rows so far, of the training at hand."""
+    return FromBlock("rows()", lambda b: np.arange(b.first + 1, b.last + 1, dtype=np.float64) - b.begins)
 
 
 class Boundary(Node):
-    """Rows since the last attempt, resume or reward swap began. State: (rows since, attempt, step of the last row)."""
+    """Rows since the last attempt, resume or reward swap began. State: (rows since, attempt of the last row)."""
+
+    lasting = True
 
     def __init__(self) -> None:
         super().__init__("boundary()", rank=ALWAYS)
