@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def test_case(card: Card, case: Case) -> None:
 def test_every_card_has_a_case_that_fires(card: Card) -> None:
     expected = [case.data["expect"] for case in cases_of(card)]
     assert any(isinstance(one, dict) and "severity" in one for one in expected)
+
+
+def test_every_card_of_a_config_or_an_incident_has_a_near_miss() -> None:
+    assert [card.name for card in OTHERS if not any(case.data["expect"] == "quiet" for case in cases_of(card))] == []
+
+
+def test_every_card_speaks_chinese() -> None:
+    han = re.compile(r"[\u4e00-\u9fff]")
+    told = ("summary", "why")
+    assert [card.name for card in CARDS if not all(han.search(card.text(key, "zh")) for key in told)] == []
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
