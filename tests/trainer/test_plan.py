@@ -108,6 +108,23 @@ def test_a_gpu_without_bfloat16_gets_float16(tmp_path):
     assert value(plan, f"{ROLLOUT}.dtype") == "float16"
 
 
+def test_nothing_is_made_up_about_gpus_and_models_that_are_elsewhere(tmp_path):
+    plan = make_plan([], recipe="grpo-multinode", run_dir=tmp_path, machine=LAPTOP)
+    assert not any("dtype" in entry.key or "attn" in entry.key for entry in plan.filled)
+    need, words = disk_needed(plan.settings)
+    assert need == 0
+    assert "not known: Qwen/Qwen2.5-7B-Instruct" in words
+
+
+def test_adapters_are_refused_on_a_cpu_unless_they_are_merged(tmp_path):
+    def told(*words):
+        rank = "actor_rollout_ref.model.lora_rank=8"
+        return problems(make_plan([rank, *words], run_dir=tmp_path, machine=LAPTOP))
+
+    assert "lora.merge=true" in told()[0]
+    assert told("actor_rollout_ref.model.lora.merge=True") == []
+
+
 def test_the_device_can_be_chosen_against_the_machine(tmp_path):
     words = ["data.train_files=x.parquet", "trainer.device=cpu"]
     assert make_plan(words, run_dir=tmp_path, machine=H100).cpu

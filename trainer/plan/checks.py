@@ -26,7 +26,7 @@ SMALL = 100_000  # rows up to which a file is checked whole
 def problems(plan: Plan) -> list[str]:
     """Everything that is known to fail, one line each, the cheapest to find first."""
     settings = plan.settings
-    found = [*_words(plan), *_model(settings), *_data(settings), *_disk(plan, settings), *_rows(settings)]
+    found = [*_words(plan), *_model(settings), *_lora(plan), *_data(settings), *_disk(plan, settings), *_rows(settings)]
     return found or [*_compose(plan), *_constraints(settings)]
 
 
@@ -48,6 +48,15 @@ def _model(settings: Settings) -> Iterator[str]:
         looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
         if looks_local and not (path / "config.json").is_file():
             yield f"{key}={settings[key]}: no model there (config.json is missing); check the path"
+
+
+def _lora(plan: Plan) -> Iterator[str]:
+    rank = plan.settings["actor_rollout_ref.model.lora_rank"]
+    if plan.cpu and isinstance(rank, int) and rank > 0 and not plan.settings.flag("actor_rollout_ref.model.lora.merge"):
+        yield (
+            f"actor_rollout_ref.model.lora_rank={rank}: the rollout on a CPU serves no adapters beside a model; add "
+            "actor_rollout_ref.model.lora.merge=true"
+        )
 
 
 def _data(settings: Settings) -> Iterator[str]:
@@ -86,9 +95,10 @@ def disk_needed(settings: Settings) -> tuple[int, str]:
     parts += [("critic.model.path", "trainer.max_critic_ckpt_to_keep")] if critic else []
     need = 0
     for model, keep in parts:
-        kept = settings[keep]
-        copies = (kept if isinstance(kept, int) else 3) + 1
-        need += BYTES_A_WEIGHT * (parameters(settings[model]) or 0) * copies
+        kept, weights = settings[keep], parameters(settings[model])
+        if weights is None:
+            return 0, f"a place that is not known: {settings[model]} has no config.json here to tell its size"
+        need += BYTES_A_WEIGHT * weights * ((kept if isinstance(kept, int) else 3) + 1)
     return need, f"{need / 2**30:.2g} GB (12 bytes a weight, one more than is kept)"
 
 

@@ -106,7 +106,7 @@ def engine(d: Draft) -> None:
 
 
 def _gpu_engine(d: Draft) -> None:
-    if not d.machine.capable_of_bf16:
+    if d.machine.gpus and not d.machine.capable_of_bf16:  # of GPUs that are elsewhere nothing is known
         d.fill(f"{ROLLOUT}.dtype", "float16", f"{_gpu(d)} has no bfloat16")
         d.fill("+actor_rollout_ref.model.override_config.attn_implementation", "sdpa", f"no flash-attn on {_gpu(d)}")
 
