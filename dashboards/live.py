@@ -21,7 +21,12 @@ MAX_ROWS = 500  # more new rows than these are drawn anew
 
 def mark(value: object) -> int:
     """A short sign by which to tell whether something changed."""
-    return zlib.crc32(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS))
+    return zlib.crc32(orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS))
+
+
+def _plain(value: Any) -> Any:
+    """A component as Dash would send it, anything else as text."""
+    return value.to_plotly_json() if hasattr(value, "to_plotly_json") else str(value)
 
 
 def fresh(

@@ -113,8 +113,39 @@
     for (const gd of plots()) {
       const holder = gd.closest("[id^='{']");
       const key = holder && JSON.parse(holder.id).chart;
-      if (key && news[key]) quiet(() => extend(gd, news[key]));
+      if (key && news.charts && news.charts[key]) quiet(() => extend(gd, news.charts[key]));
     }
+    Object.entries(news.vitals || {}).forEach(([name, numbers]) => vital(name, numbers));
+    if (news.bars && news.bars.steps) bars(news.bars);
+  }
+
+  function vital(name, [value, range, trend, svg]) {
+    const card = document.getElementById(JSON.stringify({ vital: name }));
+    const set = (query, act) => { const part = card && card.querySelector(query); if (part) act(part); };
+    set(".value strong", (part) => { part.textContent = value; });
+    set(".range code", (part) => { part.textContent = range; });
+    set(".value .icon", (part) => { part.className = "icon icon-trend-" + trend; });
+    set(".spark", (part) => { part.dataset.svg = svg; });
+  }
+
+  function bars({ steps: [first, last], spans }) {
+    const size = Math.max(last - first + 1, 1);
+    document.querySelectorAll("[data-finding]").forEach((row) => {
+      const found = spans[row.dataset.finding] || [];
+      row.querySelectorAll(".bar").forEach((bar, place) => {
+        if (!found[place]) return;
+        const [start, end] = found[place];
+        const left = (start - first) / size * 100;
+        bar.style.left = left + "%";
+        bar.style.width = Math.min(Math.max((end - start + 1) / size * 100, 0.6), 100 - left) + "%";
+      });
+      if (found.length) row.dataset.steps = found[0][0] + "," + found.at(-1)[1];
+    });
+    document.querySelectorAll(".scale .track span").forEach((mark, place, all) => {
+      const step = Math.round(first + (last - first) * place / Math.max(all.length - 1, 1));
+      mark.textContent = step.toLocaleString("en");
+      mark.style.left = (step - first + 0.5) / size * 100 + "%";
+    });
   }
 
   function extend(gd, item) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-W, H = 120, 28
+W, H = 240, 56
 
 
 def spark(
@@ -41,21 +41,22 @@ def _band(bottom: float, top: float, low: float | None, high: float | None) -> s
     upper = top if high is None else min(max(high, bottom), top)
     lower = bottom if low is None else min(max(low, bottom), top)
     y, height = _y(upper, bottom, top), _y(lower, bottom, top) - _y(upper, bottom, top)
-    return f'<rect x="0" y="{y:.1f}" width="{W}" height="{max(height, 0):.1f}" fill="var(--band)"/>'
+    return f'<rect x="0" y="{y:.0f}" width="{W}" height="{max(height, 0):.0f}" fill="var(--band)"/>'
 
 
 def _y(value: float, bottom: float, top: float) -> float:
     return H - (value - bottom) / (top - bottom) * H
 
 
-def _path(values: Sequence[float | None], bottom: float, top: float) -> tuple[str, tuple[float, float]]:
-    step = (W - 6) / max(len(values) - 1, 1)
-    path, pen, last = "", "M", (0.0, 0.0)
+def _path(values: Sequence[float | None], bottom: float, top: float) -> tuple[str, tuple[int, int]]:
+    """Whole, relative numbers: a few bytes a point."""
+    step = (W - 12) / max(len(values) - 1, 1)
+    path, at, down = "", (0, 0), False
     for place, value in enumerate(values):
         if value is None:
-            pen = "M"
+            down = False
             continue
-        last = (round(2 + place * step, 1), round(_y(value, bottom, top), 1))
-        path += f"{pen}{last[0]:g} {last[1]:g}"
-        pen = "L"
-    return path, last
+        x, y = round(4 + place * step), round(_y(value, bottom, top))
+        path += f"l{x - at[0]} {y - at[1]}" if down else f"M{x} {y}"
+        at, down = (x, y), True
+    return path, at

@@ -9,8 +9,8 @@ from dash import dcc, html
 
 from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.theme import Lang, Look
-from klinic.dashboards.live import mark
 from klinic.dashboards.pages.context import Context, floating, one, query
+from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, charts, finding, tables, vitals
@@ -34,7 +34,8 @@ def layout(context: Context, look: Look, search: str) -> Component:
     if entry is None or entry.standing == "waiting":
         return context.wait(name, loading(say("run.loading")))
     return html.Div(
-        [view, context.clock("run-tick"), *_stores(entry, view.data), *_parts(entry, look, view.data)], className="run"
+        [view, context.clock("run-tick"), *_stores(entry, look, view.data), *_parts(entry, look, view.data)],
+        className="run",
     )
 
 
@@ -52,27 +53,9 @@ def view_of(params: Mapping[str, list[str]]) -> dict[str, Any]:
     }
 
 
-def seen_of(entry: Entry, marks: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """What a page knows of a run: sent back with each tick."""
-    rows = entry.run.frame.height if entry.run else 0
-    return {
-        "run": entry.id,
-        "version": entry.stamp,
-        "epoch": entry.epoch,
-        "rows": rows,
-        "mark": mark([entry.diagnosis and entry.diagnosis.story, _findings(entry)]),
-        "charts": dict(marks or {}),
-    }
-
-
-def _findings(entry: Entry) -> list[Any]:
-    found = entry.diagnosis
-    return [(f.id, f.peak, f.first_step, f.last_step, f.closed) for f in found.findings] if found else []
-
-
-def _stores(entry: Entry, view: Mapping[str, Any]) -> list[Component]:
+def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]:
     return [
-        dcc.Store(id="seen", data=seen_of(entry)),
+        dcc.Store(id="seen", data=seen_of(entry, look, view)),
         dcc.Store(id="window", data=view["window"]),
         dcc.Store(id="redraw", data=0),
         dcc.Store(id="fresh", data=None),
@@ -86,7 +69,9 @@ def _parts(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]
     return [
         top,
         html.Div(banner.banner(entry, lang), id="run-banner"),
-        html.Section(vitals.cards(entry, lang), className="vitals", **{"aria-label": say("run.vitals")}),
+        html.Section(
+            vitals.cards(entry, lang), id="run-vitals", className="vitals", **{"aria-label": say("run.vitals")}
+        ),
         html.Section(
             [html.H2(say("run.findings")), html.Div(id="run-timeline"), html.Div(id="run-detail")], className="card"
         ),

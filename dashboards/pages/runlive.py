@@ -10,11 +10,11 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, no_update
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.live import MAX_ROWS, fresh
 from klinic.dashboards.pages.context import Context, look_of
-from klinic.dashboards.pages.run import body, chart_view, seen_of
+from klinic.dashboards.pages.run import body, chart_view
+from klinic.dashboards.pages.runparts import PARTS, seen_of
 from klinic.dashboards.panels import panel
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, finding, tables, timeline, vitals
-from klinic.dashboards.views.prescription import prescription
 
 Seen = Mapping[str, Any]
 
@@ -77,55 +77,40 @@ def _register_tick(app: Dash, context: Context) -> None:
         Output("seen", "data"),
         Output("redraw", "data"),
         Output("run-progress", "children"),
-        Output({"vital": ALL}, "children"),
-        Output({"vital": ALL}, "className"),
-        Output("run-banner", "children"),
-        Output("run-timeline", "children", allow_duplicate=True),
-        Output("run-incidents", "children"),
-        Output("run-prescription", "children"),
+        *(Output(f"run-{name}", "children", allow_duplicate=True) for name in PARTS),
         Input("run-tick", "n_intervals"),
         State("seen", "data"),
         State("view", "data"),
         State("window", "data"),
         State("ui", "data"),
-        State({"vital": ALL}, "id"),
         prevent_initial_call=True,
     )
-    def tick(_n: Any, seen: Seen, view: Any, window: Any, ui: Any, cards: Any) -> Any:
-        entry, lang = context.shelf.entry(seen["run"]), look_of(ui).lang
-        same: list[Any] = [no_update] * 4 + [[no_update] * len(cards)] * 2 + [no_update] * 4
-        if entry is None or entry.scene is None:
-            return same
-        same[3] = banner.progress(entry, lang) if entry.state() in ("running", "stalled") else no_update
-        if entry.stamp == seen["version"]:
-            return same
-        return [*_moved(entry, seen, look_of(ui), view, window), *_told(entry, seen, lang, view, cards)]
-
-    return
+    def tick(_n: Any, seen: Seen, view: Any, window: Any, ui: Any) -> Any:
+        entry, look = context.shelf.entry(seen["run"]), look_of(ui)
+        going = entry is not None and entry.state() in ("running", "stalled")
+        progress = banner.progress(entry, look.lang) if entry and going else no_update
+        if entry is None or entry.scene is None or entry.stamp == seen["version"]:
+            return [no_update, no_update, no_update, progress, *(no_update for _ in PARTS)]
+        news, now, redraw = _moved(entry, seen, look, view, window)
+        return [news, now, redraw, banner.progress(entry, look.lang), *_changed(entry, seen, now, look.lang, view)]
 
 
-def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> list[Any]:
-    """New points of the charts in view, or the sign to draw them anew."""
-    now, found, scene = seen_of(entry, seen["charts"]), panel(str(view["tab"])), entry.scene
-    grown = now["rows"] - seen["rows"]
-    if scene is None or entry.epoch != seen["epoch"] or grown > MAX_ROWS:
-        return [no_update, now, entry.stamp]
-    if found is None:
-        return [no_update, now, no_update]
-    news, now["charts"] = fresh(
-        scene, found.charts(scene), look, chart_view(view, window), seen["rows"], seen["charts"]
-    )
-    return [news, now, no_update]
+def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tuple[Any, dict[str, Any], Any]:
+    """New numbers and points, what the page knows then, and the sign to draw its charts anew."""
+    now, found, scene = seen_of(entry, look, view, seen["charts"]), panel(str(view["tab"])), entry.scene
+    signs = entry.diagnosis.vitals if entry.diagnosis else ()
+    news = {"vitals": {vital.name: vitals.numbers(vital, look.lang) for vital in signs}, "bars": timeline.bars(entry)}
+    anew = entry.epoch != seen["epoch"] or now["rows"] - seen["rows"] > MAX_ROWS
+    if scene is None or found is None or anew:
+        return news, now, entry.stamp if anew else no_update
+    chosen = found.charts(scene)
+    points, now["charts"] = fresh(scene, chosen, look, chart_view(view, window), seen["rows"], seen["charts"])
+    return {**news, "charts": points}, now, no_update
 
 
-def _told(entry: Entry, seen: Seen, lang: Lang, view: Any, cards: Any) -> list[Any]:
-    """Progress and vital signs; banner, timeline and prescription only where the judgement changed."""
-    found = {vital.name: vital for vital in entry.diagnosis.vitals} if entry.diagnosis else {}
-    mine = [found.get(card["vital"]) for card in cards]
-    faces = [vitals.face(vital, lang) if vital else no_update for vital in mine]
-    classes = [f"vital {vital.status}" if vital else no_update for vital in mine]
-    parts: list[Any] = [banner.progress(entry, lang), faces, classes]
-    if seen_of(entry)["mark"] == seen["mark"]:
-        return [*parts, no_update, no_update, no_update, no_update]
-    rows = timeline.timeline(entry, lang, view.get("finding"))
-    return [*parts, banner.banner(entry, lang), rows, finding.incidents(entry, lang), prescription(entry, lang)]
+def _changed(entry: Entry, seen: Seen, now: Seen, lang: Lang, view: Any) -> list[Any]:
+    """The parts of the page whose marks changed."""
+    return [
+        part.draw(entry, lang, view) if now["parts"][name] != seen["parts"].get(name) else no_update
+        for name, part in PARTS.items()
+    ]

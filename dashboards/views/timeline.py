@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dash import html
 
@@ -55,11 +56,11 @@ def _row(
     label += [html.Span(say("run.root"), className="root")] if root and finding.peak > Severity.INFO else []
     spoken = f"{say(f'severity.{finding.peak}')}, {text}, {when(finding, lang)}"
     label.append(html.Span(spoken, className="sr"))
-    bars = [_bar(a, b, first, last) for a, b in (finding.episodes or ((finding.first_step, finding.last_step),))[:60]]
+    drawn = [_bar(start, end, first, last) for start, end in spans(finding)]
     return html.Button(
         [
             html.Span(label, className="who"),
-            html.Span(bars, className="track"),
+            html.Span(drawn, className="track"),
             html.Span(when(finding, lang), className="when"),
         ],
         id={"finding": finding.id},
@@ -79,6 +80,27 @@ def _bar(start: int, end: int, first: int, last: int) -> Component:
     span = max(last - first + 1, 1)
     left, width = (start - first) / span * 100, max((end - start + 1) / span * 100, 0.6)
     return html.Span(className="bar", style={"left": f"{left:.2f}%", "width": f"{min(width, 100 - left):.2f}%"})
+
+
+def bars(entry: Entry) -> dict[str, Any]:
+    """Where the bars stand now, for a page that is open: it moves them itself."""
+    found, run = entry.diagnosis, entry.run
+    if found is None or run is None or run.steps is None:
+        return {}
+    return {"steps": list(run.steps), "spans": {finding.id: spans(finding) for finding in found.findings}}
+
+
+def spans(finding: Finding) -> list[list[int]]:
+    """First and last steps of a finding's episodes, as many as are drawn."""
+    return [list(span) for span in (finding.episodes or ((finding.first_step, finding.last_step),))[:60]]
+
+
+def structure(entry: Entry, picked: str | None) -> list[Any]:
+    """All of the timeline but where its bars stand."""
+    found = entry.diagnosis
+    rows = list(ordered(found)) if found else []
+    told = [(f.id, depth, int(f.peak), f.closed, f.first_step, len(spans(f)), f.id == picked) for f, depth in rows]
+    return [found.root_cause if found else None, told]
 
 
 def _scale(first: int, last: int) -> Component:

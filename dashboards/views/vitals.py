@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dash import html
 
 from klinic.dashboards.figures.spark import spark
@@ -37,6 +39,18 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
     )
     drawn = drawing(spark(vital.spark, vital.low, vital.high, vital.status))
     return [title, value, drawn, html.Div([say("run.range"), " ", html.Code(band(vital, lang))], className="range")]
+
+
+def structure(entry: Entry) -> list[Any]:
+    """All of the cards but what moves in them."""
+    found = entry.diagnosis
+    return [(v.name, v.status, v.note, v.value is None, bool(v.spark)) for v in found.vitals] if found else []
+
+
+def numbers(vital: Vital, lang: Lang) -> list[str]:
+    """What moves in a card with every step: value, healthy range, trend, spark."""
+    svg = spark(vital.spark, vital.low, vital.high, vital.status)
+    return [number(vital.value), band(vital, lang), vital.trend, svg]
 
 
 def band(vital: Vital, lang: Lang) -> str:

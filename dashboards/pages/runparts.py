@@ -1,0 +1,56 @@
+"""The parts of the run page that a tick may send anew, and what a page knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.live import mark
+from klinic.dashboards.store import Entry
+from klinic.dashboards.views import banner, finding, timeline, vitals
+from klinic.dashboards.views.parts import Component
+from klinic.dashboards.views.prescription import prescription
+
+View = Mapping[str, Any]
+
+
+def seen_of(
+    entry: Entry, look: Look, view: Mapping[str, Any], marks: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """What a page knows of a run: sent back with each tick, so that only what it lacks is sent."""
+    return {
+        "run": entry.id,
+        "version": entry.stamp,
+        "epoch": entry.epoch,
+        "rows": entry.run.frame.height if entry.run else 0,
+        "parts": {name: part.mark(entry, look.lang, view) for name, part in PARTS.items()},
+        "charts": dict(marks or {}),
+    }
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the page that is sent anew only where its mark changed."""
+
+    draw: Callable[[Entry, Lang, View], Component]
+    sign: Callable[[Entry, Lang, View], Any] | None = None
+
+    def mark(self, entry: Entry, lang: Lang, view: View) -> int:
+        """What tells whether the part changed."""
+        return mark((self.sign or self.draw)(entry, lang, view))
+
+
+PARTS = {
+    "banner": Part(lambda entry, lang, view: banner.banner(entry, lang)),
+    "vitals": Part(
+        lambda entry, lang, view: vitals.cards(entry, lang), lambda entry, lang, view: vitals.structure(entry)
+    ),
+    "timeline": Part(
+        lambda entry, lang, view: timeline.timeline(entry, lang, view.get("finding")),
+        lambda entry, lang, view: timeline.structure(entry, view.get("finding")),
+    ),
+    "incidents": Part(lambda entry, lang, view: finding.incidents(entry, lang)),
+    "prescription": Part(lambda entry, lang, view: prescription(entry, lang)),
+}
