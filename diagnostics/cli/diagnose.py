@@ -70,6 +70,8 @@ def diagnose(
     are seen through; a folder is searched. Exit status: 0 judged; 1 a finding or incident reached --fail-on;
     2 something could not be read or judged.
     """
+    if paths.count("-") > 1:
+        raise click.UsageError("- is stdin, which can be read once only; name it once")
     names = names or ("text",)
     check_formats(names, outs)
     options = {

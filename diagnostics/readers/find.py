@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -29,8 +30,7 @@ def plans(path: str | Path) -> list[Plan]:
     if place is None:
         return [Plan("-", (Part(None, main=True),))]
     if not str(path) or not place.exists():
-        shown = str(path) or "an empty path"
-        raise ReadError(f"{shown}: no such file or directory; give a log file, a run directory, or - for stdin")
+        raise ReadError(_nowhere(str(path), place))
     if place.is_dir():
         return list(_in_folder(place, str(path)))
     if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):
@@ -38,6 +38,19 @@ def plans(path: str | Path) -> list[Plan]:
     if place.name.endswith(WANDB_FILE):
         return [_wandb(place, str(path))]
     return [_single(place, str(path))]
+
+
+def _nowhere(shown: str, place: Path) -> str:
+    """Why a path leads to nothing, in a line."""
+    if shown and place.is_symlink():
+        try:
+            place.stat()
+        except OSError as error:
+            ends = (
+                "leads back to itself" if error.errno == errno.ELOOP else f"leads to {place.readlink()}, which is gone"
+            )
+            return f"{shown}: a symbolic link that {ends}; give the log file itself"
+    return f"{shown or 'an empty path'}: no such file or directory; give a log file, a run directory, or - for stdin"
 
 
 def _single(place: Path, shown: str) -> Plan:

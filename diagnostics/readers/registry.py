@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import pkgutil
 from functools import cache
@@ -29,6 +30,8 @@ def readers() -> tuple[Reader, ...]:
 
 def reader_for(head: Head) -> Reader | None:
     """The reader that is surest of this content, or None where none knows it."""
+    if is_wide(head.data):
+        return None
     score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in readers()), key=lambda it: it[:2])
     return best if score > 0 else None
 
@@ -50,6 +53,8 @@ def what_it_is(data: bytes) -> str:
     """What unread bytes look like, in words."""
     if not data.strip():
         return "empty"
+    if is_wide(data):
+        return "text in UTF-16 without a byte order mark, convert it first (iconv -f UTF-16LE -t UTF-8, or UTF-16BE)"
     if is_binary(data):
         return f"binary data ({data[:4].hex(' ')} ...) in no format known here"
     return "text without metrics"
@@ -60,3 +65,12 @@ def is_binary(data: bytes) -> bool:
     piece = data[:8192]
     odd = sum(byte < 32 and byte not in b"\t\n\r\x1b\b\f" for byte in piece)
     return b"\0" in piece or odd > len(piece) * 0.1
+
+
+def is_wide(data: bytes) -> bool:
+    """Whether the beginning of a source is UTF-16 without its mark: of each two bytes one is NUL, always the same."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    piece = data[: min(len(data), 4096) // 2 * 2]
+    nuls = sorted(half.count(0) / max(len(half), 1) for half in (piece[::2], piece[1::2]))
+    return nuls[0] < 0.05 and nuls[1] > 0.8

@@ -100,6 +100,12 @@ def test_stdin(klinic, monkeypatch, tmp_path):
     assert done.stdout.startswith("healthy, health 100 of 100: -")
 
 
+def test_stdin_is_read_once_only(klinic):
+    code, out, error = klinic("diagnose", "-", "-")
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert "name it once" in error
+
+
 def bad_inputs(folder):
     made = {
         "missing": folder / "nowhere.log",

@@ -182,3 +182,25 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         return
     list(reading.feed(data))
     list(reading.close())
+
+
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", [JSONL.decode(), "step:1 - critic/score/mean:0.1 - actor/entropy:0.3\n" * 4])
+def test_wide_text_without_its_mark_is_told_as_such(tmp_path: Path, code: str, text: str) -> None:
+    (tmp_path / "wide").write_bytes(text.encode(code))
+    with pytest.raises(ReadError, match=r"UTF-16 without a byte order mark.*iconv"):
+        open_run(tmp_path / "wide")
+
+
+def test_a_link_that_leads_nowhere_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "gone").symlink_to("elsewhere.log")
+    with pytest.raises(ReadError, match="a symbolic link that leads back to itself"):
+        open_runs(tmp_path / "loop")
+    with pytest.raises(ReadError, match=r"a symbolic link that leads to elsewhere\.log, which is gone"):
+        open_runs(tmp_path / "gone")
+
+
+def test_wide_text_with_its_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "wide").write_text("step:1 - critic/score/mean:0.1 - actor/entropy:0.3\n" * 4, encoding="utf-16")
+    assert open_run(tmp_path / "wide").source.format == "verl-console"
