@@ -9,6 +9,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from flask import Flask
 
+from klinic.dashboards.download import serve_reports
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
 from klinic.dashboards.pages import run, runlive, runs
@@ -42,7 +43,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
         "klinic.dashboards",
         server=_server(),
         assets_folder=str(FOLDER / "assets"),
-        assets_ignore=r"^ui\.js$",
+        assets_ignore=r"^(ui|draw)\.js$",
         index_string=INDEX,
         title="klinic",
         update_title="",
@@ -57,6 +58,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     _route(app, context)
     for page in (runs, runlive):
         page.register(app, context)
+    serve_reports(app.server, shelf)
     protect(app.server, token)
     return app
 
