@@ -37,6 +37,7 @@ class Followers:
 
     def _changed(self) -> Iterator[Run]:
         found = self._plans()
+        self._merge(found)
         for plan in found:
             reading = self._readings.get(plan.path)
             if reading is None or reading.plan != plan:
@@ -48,6 +49,16 @@ class Followers:
                 yield from (run for run in runs if counts(run, single=len(found) == 1))
             if len(found) > MAX_OPEN:
                 reading.close()
+
+    def _merge(self, found: list[Plan]) -> None:
+        """Let go of files that have become part of a run directory: a console is there before its run.json is."""
+        folders = {Path(plan.path) for plan in found}
+        for path in [path for path in self._readings if folders & set(Path(path).parents)]:
+            self._readings.pop(path).close()
+
+    def follows(self, path: str) -> bool:
+        """Whether this path is a run of its own."""
+        return path in self._readings
 
     def _plans(self) -> list[Plan]:
         """The plans as the files lie now; a file that is away for a moment (rotation) keeps its plan."""
@@ -77,7 +88,7 @@ class Follower:
     def poll(self) -> Run | None:
         """The run as it stands, or None where nothing is new; ReadError where the path holds several runs."""
         changed = {run.source.path: run for run in self._followers.poll()}
-        self._runs.update(changed)
+        self._runs = {path: run for path, run in self._runs.items() if self._followers.follows(path)} | changed
         with_rows = [path for path, run in self._runs.items() if run.frame.height or run.manifest]
         wanted = with_rows or list(self._runs)
         if len(with_rows) > 1:

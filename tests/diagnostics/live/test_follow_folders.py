@@ -114,3 +114,20 @@ def test_one_follower_wants_one_run(tmp_path: Path, follow: Callable[[Path], Fol
         (tmp_path / name).write_bytes(line(1))
     with pytest.raises(ReadError, match="holds 2 runs"):
         follow(tmp_path).poll()
+
+
+def test_a_console_that_was_there_before_its_run_directory_becomes_part_of_it(
+    tmp_path: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
+) -> None:
+    run_dir = tmp_path / "run"
+    run_dir.mkdir()
+    follower = follow(run_dir)
+    (run_dir / "console.log").write_text("step:0 - val-core/x/acc/mean@1:0.25\n")
+    first = follower.poll()
+    assert first is not None and first.source.path.endswith("console.log")
+    (run_dir / "run.json").write_text('{"schema": "klinic.run/1", "status": "finished", "pid": null}')
+    (run_dir / "metrics.jsonl").write_bytes(line(1) + line(2))
+    run = follower.poll()
+    assert run is not None
+    assert differences(open_run(run_dir), run) == []
+    assert follower.poll() is None
