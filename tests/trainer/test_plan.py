@@ -16,6 +16,7 @@ from klinic.trainer.plan.hydra import spelt
 from klinic.trainer.plan.model import parameters
 from klinic.trainer.plan.ready import obstacles, resumes_at
 from klinic.trainer.plan.record import keep, taken_from
+from klinic.trainer.plan.show import filled
 from klinic.trainer.recipes import RecipeError, load, names
 from klinic.trainer.stream import RunDirectory
 
@@ -224,6 +225,18 @@ def test_a_run_that_has_its_steps_is_not_started_again(tmp_path):
     assert "has its 40 steps already" in obstacles(plan())[0]
     assert obstacles(plan("trainer.total_training_steps=41")) == []
     assert obstacles(plan("trainer.resume_mode=disable")) == []
+
+
+def test_what_becomes_of_an_earlier_run_is_said(tmp_path):
+    def last():
+        return list(filled(make_plan([], run_dir=tmp_path, machine=LAPTOP)))[-1]
+
+    assert last().startswith("checkpoints need")
+    (tmp_path / "metrics.jsonl").write_text("{}\n")
+    assert last() == f"{tmp_path} holds steps but no checkpoint to go on from: training begins anew, behind them"
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "latest_checkpointed_iteration.txt").write_text("20")
+    assert last() == f"{tmp_path} goes on from its checkpoint of step 20"
 
 
 def test_a_directory_that_is_being_written_is_not_taken(tmp_path):

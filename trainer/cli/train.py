@@ -32,9 +32,17 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some re
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--recipe", metavar="NAME", help="A recipe's name or YAML file; --recipes lists them.")
 @click.option("--recipes", is_flag=True, help="List the recipes and exit.")
-@click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Write the run exactly there.")
 @click.option(
-    "--from", "source", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Start as RUN did."
+    "--run-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the run exactly there; a run that is there goes on from its checkpoint.",
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="RUN",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Recipe and overrides of another run: its directory, or a folder with its command.txt.",
 )
 @click.option("--time-limit", type=Duration(), help="Stop, with a checkpoint, after 30m, 2h, ...")
 @click.option("--grace", type=Duration(), default=120.0, help="How long a stop may take; 120s unless said otherwise.")
@@ -78,8 +86,10 @@ def train(
 def _list() -> None:
     from klinic.trainer.recipes import load, names
 
-    for name in names():
-        click.echo(f"{name:<40} {load(name).summary}")
+    inside = sorted(names(), key=lambda name: ("/" in name, name))
+    width = max(map(len, inside))
+    for name in inside:
+        click.echo(f"{name:<{width}}  {load(name).summary}")
 
 
 def _planned(overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from klinic.trainer.plan.checks import disk_needed
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
+from klinic.trainer.plan.ready import resumes_at
 from klinic.trainer.recipes import Entry
 
 
@@ -25,6 +26,16 @@ def filled(plan: Plan) -> Iterator[str]:
         yield from (f"  {text}" for text in plan.user)
     _, words = disk_needed(plan.settings)
     yield f"checkpoints need {words}"
+    yield from _earlier(plan)
+
+
+def _earlier(plan: Plan) -> Iterator[str]:
+    """What becomes of a run that is in the directory already."""
+    at = resumes_at(plan)
+    if at is not None:
+        yield f"{plan.run_dir} goes on from its checkpoint of step {at}"
+    elif (plan.run_dir / "metrics.jsonl").exists():
+        yield f"{plan.run_dir} holds steps but no checkpoint to go on from: training begins anew, behind them"
 
 
 def _block(entries: tuple[Entry, ...]) -> Iterator[str]:
