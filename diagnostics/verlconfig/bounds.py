@@ -36,6 +36,8 @@ BOUNDS: dict[str, tuple[tuple[str, float], ...]] = {
     "data.max_response_length": _COUNT,
     "trainer.n_gpus_per_node": _COUNT,
     "trainer.nnodes": _COUNT,
+    "trainer.total_training_steps": _COUNT,
+    "trainer.total_epochs": _COUNT,
     f"{ROLLOUT}.n": _COUNT,
     f"{ROLLOUT}.tensor_model_parallel_size": _COUNT,
     f"{ROLLOUT}.max_num_seqs": _COUNT,

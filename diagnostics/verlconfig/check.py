@@ -36,7 +36,7 @@ def check_override(key: str, value: Any, config: Config) -> Checked:
         return _unchecked(name, config)
     if key.startswith("~"):
         return Checked(True) if known(name) else Checked(False, f"{name} is not there to be removed")
-    trouble = _key_trouble(key) or _value_trouble(name, value)
+    trouble = _key_trouble(key) or value_trouble(name, value)
     if trouble is not None:
         return trouble
     if not config:
@@ -68,7 +68,8 @@ def _unknown(name: str) -> str:
     return f"verl 0.9.1 has no {name}" + (f"; meant: {' or '.join(near)}" if near else "")
 
 
-def _value_trouble(name: str, value: Any) -> Checked | None:
+def value_trouble(name: str, value: Any) -> Checked | None:
+    """Why verl does not take this value for the key (type, choices, bounds), None where it does or is unknown."""
     found = entry(name)
     if found is None:
         return None

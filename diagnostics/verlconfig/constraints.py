@@ -67,7 +67,7 @@ def violations(settings: Settings, key: str | None = None) -> Iterator[Violation
 
 
 def _all() -> list[Constraint]:
-    from klinic.diagnostics.verlconfig import engines  # noqa: F401  (registers its constraints)
+    from klinic.diagnostics.verlconfig import engines, modes, silent  # noqa: F401  (they register their constraints)
 
     return CONSTRAINTS
 

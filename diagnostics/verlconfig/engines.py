@@ -89,8 +89,10 @@ def model_length_holds_prompt_and_response(s: Settings) -> str | None:
 def batched_tokens_without_chunks(s: Settings) -> str | None:
     """Without chunked prefill verl raises the budget to max_model_len, which costs memory."""
     tokens, length = s.whole(TOKENS), s.whole(LENGTH)
-    if tokens is None or length is None or s.flag(CHUNKED) or tokens >= length:
+    if tokens is None or s.flag(CHUNKED) or (length is not None and tokens >= length):
         return None
+    if length is None:
+        return f"without chunked prefill verl raises {TOKENS} ({tokens}) to the model's whole context: set {LENGTH}"
     return f"without chunked prefill verl raises {TOKENS} from {tokens} to {LENGTH} ({length})"
 
 

@@ -1,0 +1,107 @@
+"""Findings about the machine: environment variables, logins, the number and kind of GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.preflight.model import Exported, Found, Source
+from klinic.diagnostics.preflight.words import plural
+from klinic.diagnostics.verlconfig import Settings
+from klinic.diagnostics.verlconfig.constraints import PER_NODE
+from klinic.diagnostics.verlconfig.settings import ROLLOUT
+
+DTYPE, LOGGER = f"{ROLLOUT}.dtype", "trainer.logger"
+# Names that the shell's dtype variables use -> vLLM's.
+DTYPES = {"fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16", "bf16": "bfloat16"}
+VLLM_NEEDS, BF16_NEEDS = 7.0, 8.0
+
+
+@cache
+def capabilities() -> Mapping[str, float]:
+    """GPU name in lower case -> CUDA compute capability, from gpus.yaml."""
+    loaded = yamlio.load(Path(__file__).with_name("gpus.yaml").read_text("utf-8"))
+    return {str(name): float(value) for name, value in loaded.items()}
+
+
+def environment_findings(
+    source: Source, settings: Settings, environment: Mapping[str, str], gpus: int | None, gpu: str
+) -> Iterator[Found]:
+    """What the variables of the script, the logins of `environment` and the GPUs say; gpus None where unknown."""
+    yield from _variables(source)
+    yield from _login(source, settings, environment)
+    yield from _count(source, settings, gpus)
+    yield from _capability(source, settings, gpu)
+
+
+def _variables(source: Source) -> Iterator[Found]:
+    for one in source.exported:
+        if one.name == "VLLM_DTYPE":
+            yield _dtype(source, one)
+        elif one.name == "TRITON_MAX_SHARED_MEMORY":
+            message = "TRITON_MAX_SHARED_MEMORY is read neither by verl nor by torch's compiler: take the line out"
+            yield Found("ENV", "variable-unread", Severity.INFO, message, one.place, "never read")
+
+
+def _dtype(source: Source, one: Exported) -> Found:
+    """What the variable was to do, an override does; where it is there the variable is only clutter."""
+    wanted = DTYPES.get(one.value.lower(), one.value.lower())
+    message = f"VLLM_DTYPE is read by nobody: verl hands {DTYPE} to the engine, bfloat16 unless set"
+    if any(other.key == DTYPE for other in source.written):
+        return Found("ENV", "variable-unread", Severity.INFO, message, one.place, "never read")
+    write = (f"{DTYPE}={wanted}",)
+    return Found("ENV", "variable-unread", Severity.WARN, message, one.place, "never read", write)
+
+
+def _login(source: Source, settings: Settings, environment: Mapping[str, str]) -> Iterator[Found]:
+    """wandb asks for a login at the start, and hangs or stops where nobody answers."""
+    logger = settings[LOGGER]
+    names = logger if isinstance(logger, list) else [logger]
+    variables = {**environment, **{one.name: one.value for one in source.exported}}
+    if "wandb" not in names or variables.get("WANDB_API_KEY") or _offline(variables) or _netrc(variables):
+        return
+    rest = [name for name in names if name != "wandb"]
+    write = (f"{LOGGER}={hydra([*rest, *(['file'] if 'file' not in rest else [])])}",)
+    default = "" if any(one.key == LOGGER for one in source.written) else " by default"
+    message = f"{LOGGER} holds wandb{default}, and no login is here (WANDB_API_KEY, WANDB_MODE=offline or ~/.netrc)"
+    yield Found("ENV", "wandb-login", Severity.WARN, message, source.place_of(LOGGER), "start-up", write, (LOGGER,))
+
+
+def _offline(variables: Mapping[str, str]) -> bool:
+    return variables.get("WANDB_MODE", "").lower() in ("offline", "disabled", "dryrun")
+
+
+def _netrc(variables: Mapping[str, str]) -> bool:
+    home = variables.get("HOME", "")
+    try:
+        return bool(home) and "wandb" in (Path(home) / ".netrc").read_text("utf-8", "replace")
+    except OSError:
+        return False
+
+
+def _count(source: Source, settings: Settings, gpus: int | None) -> Iterator[Found]:
+    asked = settings.whole(PER_NODE)
+    if gpus is None or asked is None or asked <= gpus:
+        return
+    default = "" if any(one.key == PER_NODE for one in source.written) else ", verl's default"
+    message = f"{PER_NODE} is {asked}{default}; the machine has {plural(gpus, 'GPU')}"
+    write = (f"{PER_NODE}={max(1, gpus)}",)
+    place = source.place_of(PER_NODE)
+    yield Found("GPU", "gpus-missing", Severity.ERROR, message, place, "start-up", write, (PER_NODE,))
+
+
+def _capability(source: Source, settings: Settings, gpu: str) -> Iterator[Found]:
+    has = capabilities().get(gpu.lower())
+    if has is None:
+        return
+    if has < VLLM_NEEDS:
+        message = f"{gpu.upper()} has compute capability {has:g}; vLLM and Triton need {VLLM_NEEDS:g}: no setting helps"
+        yield Found("GPU", "gpu-too-old", Severity.ERROR, message, source.anchor, "engine start")
+    elif has < BF16_NEEDS and settings[DTYPE] in ("bfloat16", "auto", None):
+        message = f"{gpu.upper()} (capability {has:g}) has no bfloat16: vLLM refuses {DTYPE}={settings[DTYPE]}"
+        place, write = source.place_of(DTYPE), (f"{DTYPE}=float16",)
+        yield Found("GPU", "no-bfloat16", Severity.ERROR, message, place, "engine start", write, (DTYPE,))

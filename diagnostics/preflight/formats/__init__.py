@@ -1,0 +1,34 @@
+"""Formats of preflight's report; each module has `render(reports, color, width)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol
+
+from klinic.diagnostics.preflight.model import Report
+
+NAMES = ("text", "json", "sarif", "github")
+
+
+class Format(Protocol):
+    """A format of the report."""
+
+    def __call__(self, report: Report, *, color: bool = False) -> str:
+        """The report as text, ending with a line end."""
+
+
+def load(name: str) -> Format:
+    """The format of this name; KeyError where there is none."""
+    if name not in NAMES:
+        raise KeyError(name)
+    render: Format = import_module(f"{__name__}.{name}").render
+    return render
+
+
+def counted(report: Report) -> str:
+    """`2 errors, 1 warning`, or `nothing found`."""
+    words: Sequence[tuple[int, str]] = ((3, "error"), (2, "warning"), (1, "remark"))
+    counts = [(sum(one.severity == level for one in report.found), word) for level, word in words]
+    said = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    return ", ".join(said) or "nothing found"

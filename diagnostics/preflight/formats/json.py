@@ -1,0 +1,36 @@
+"""Everything of the report as JSON."""
+
+from __future__ import annotations
+
+import orjson
+
+from klinic.diagnostics.preflight.model import Found, Report
+
+
+def render(report: Report, *, color: bool = False) -> str:
+    """One object: path, kind, findings, batch, arithmetic, seen."""
+    data = {
+        "schema": 1,
+        "path": report.source.path,
+        "kind": report.source.kind,
+        "findings": [_found(one) for one in report.found],
+        "batch": dict(report.batch),
+        "arithmetic": list(report.arithmetic),
+        "seen": list(report.seen),
+    }
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
+
+
+def _found(one: Found) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "name": one.name,
+        "severity": str(one.severity),
+        "message": one.message,
+        "stage": one.stage,
+        "file": one.place.file,
+        "line": one.place.line,
+        "column": one.place.column,
+        "keys": list(one.keys),
+        "write": list(one.write),
+    }

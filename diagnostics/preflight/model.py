@@ -1,0 +1,125 @@
+"""What preflight reads and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.verlconfig.overrides import Override
+
+Kind = Literal["script", "yaml", "run", "overrides"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands: file as given, line and column from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Written:
+    """An override that a person wrote: `text` with variables filled in, and its place.
+
+    open: the variable in its value that nothing in the script sets; empty where the value is known.
+    """
+
+    override: Override
+    place: Place
+    open: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key without its mark."""
+        return self.override.key
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An environment variable that a script sets."""
+
+    name: str
+    value: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Source:
+    """A launch as read: text as it stands in the file, its overrides in order, variables, and where the launch is.
+
+    user: whether a person wrote the overrides (against a composed config, which holds every key).
+    passes_arguments: the script hands its own arguments on to verl. folder: where relative paths begin.
+    """
+
+    path: str
+    kind: Kind
+    text: str = ""
+    written: tuple[Written, ...] = ()
+    exported: tuple[Exported, ...] = ()
+    anchor: Place = field(default_factory=lambda: Place("command line"))
+    user: bool = True
+    passes_arguments: bool = False
+    folder: Path = field(default_factory=Path)
+
+    @property
+    def texts(self) -> list[str]:
+        """The overrides whose values are known, as Hydra takes them."""
+        return [one.override.text for one in self.written if not one.open]
+
+    def place_of(self, *keys: str) -> Place:
+        """Where the first of `keys` that a person wrote stands last; else where the launch stands."""
+        for key in keys:
+            hits = [one.place for one in self.written if one.key == key]
+            if hits:
+                return hits[-1]
+        return self.anchor
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding. id: a card's, or VERL for a check of verl's own, or KEY, ENV, FILE, GPU.
+
+    stage: when verl stops or loses it, empty for a card. write: overrides that put it right, in order; `~key` takes
+    one out.
+    """
+
+    id: str
+    name: str
+    severity: Severity
+    message: str
+    place: Place
+    stage: str = ""
+    write: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+    @property
+    def advice(self) -> str:
+        """`; write a=1 b=2`, or nothing."""
+        from klinic.diagnostics.preflight.words import advised
+
+        return advised(self.write)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything about one launch: findings in order of place, batch arithmetic, what the rules will see."""
+
+    source: Source
+    found: tuple[Found, ...]
+    values: Mapping[str, Any]
+    batch: Mapping[str, Any]
+    arithmetic: tuple[str, ...]
+    seen: tuple[str, ...]
+
+    @property
+    def worst(self) -> Severity:
+        """The highest severity found."""
+        return max((one.severity for one in self.found), default=Severity.NONE)
