@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.model import Confidence, Severity
 from klinic.diagnostics.signals import Scope
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.engine.compiled import CompiledCard
 
 KEYS = (
     "id", "name", "kind", "status", "confidence", "since", "applies", "needs", "let", "levels", "match", "thresholds",
@@ -124,6 +127,13 @@ class Card:
     def cases_path(self) -> Path | None:
         """Where the card's cases stand, whether or not the file is there."""
         return self.path.with_name(f"{self.path.stem}.cases.yaml") if self.path else None
+
+    @cached_property
+    def compiled(self) -> CompiledCard:
+        """The card ready to judge, compiled once: nodes hold no state. Raises CardError."""
+        from klinic.diagnostics.engine.compiled import compile_card
+
+        return compile_card(self)
 
     def scope(self) -> Scope:
         """Names that the card's expressions may use."""

@@ -11,7 +11,6 @@ import polars as pl
 
 from klinic.diagnostics.engine.card import Card, with_overrides
 from klinic.diagnostics.engine.cardstate import CardState
-from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.findings import findings_of
 from klinic.diagnostics.engine.model import Finding, NotApplicable
@@ -79,7 +78,7 @@ class Judge:
     ) -> None:
         self._cards = with_overrides([card for card in cards if card.kind != "incident"], overrides or {})
         self.facts: Facts = facts or PlainFacts()
-        self.compiled = tuple(compile_card(card) for card in self._cards)
+        self.compiled = tuple(card.compiled for card in self._cards)
         self._states = [CardState(card) for card in self.compiled]
         self._evaluator = Evaluator(node for card in self.compiled for node in card.roots())
         self._rows = 0

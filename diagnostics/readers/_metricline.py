@@ -63,6 +63,7 @@ class Parsed:
     line: int
     items: list[tuple[str, float, str]] = field(default_factory=list)
     cut: str = ""
+    _counted: list[tuple[bool, int | None]] = field(default_factory=list, repr=False)
 
     @property
     def keys(self) -> list[str]:
@@ -78,7 +79,7 @@ class Parsed:
 
         Only padding (`0.250`, `1.000`) proves it: `repr` never writes a trailing zero but in `x.0`.
         """
-        counts = {decimals(raw) for _, value, raw in self.items if value == value}
+        counts = set(self._places())
         if len(counts) != 1:
             return None
         (count,) = counts
@@ -87,7 +88,13 @@ class Parsed:
 
     def matches(self, count: int) -> bool:
         """Whether no value contradicts that the source prints `count` decimals."""
-        return all(decimals(raw) == count for _, value, raw in self.items if value == value)
+        return all(places == count for places in self._places())
+
+    def _places(self) -> list[int | None]:
+        """Digits after the point of every value that is a number; looked at once."""
+        if len(self._counted) != len(self.items):
+            self._counted = [(value == value, decimals(raw)) for _, value, raw in self.items]
+        return [places for finite, places in self._counted if finite]
 
 
 class MetricLine:
