@@ -88,7 +88,7 @@ def test_a_mean_stays_finite_where_the_sum_does_not() -> None:
         (["--to", "-" + "9" * 30], "invalid value for '--to'"),
         (["--set", "update-too-large.floor=nan"], "is not a number"),
         (["--rules", str(FOLDER)], "expected.yaml"),
-        (["--profile", "nope"], "(there are default, seed)"),
+        (["--profile", "nope"], "(there are default, seed, strict)"),
         (["--config", str(FOLDER)], "is a directory"),
         (["--config", str(FOLDER / "nothing_but_nul.log")], "binary data"),
         (["--config", "/nowhere"], "no such file"),
