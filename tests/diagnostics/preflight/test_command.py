@@ -1,0 +1,75 @@
+"""The command: formats, exit statuses, the corrected launch, errors of one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from klinic.diagnostics.cli import main
+
+GOOD = [
+    "algorithm.adv_estimator=grpo",
+    "actor_rollout_ref.rollout.name=vllm",
+    "actor_rollout_ref.rollout.n=8",
+    "actor_rollout_ref.actor.use_dynamic_bsz=True",
+    "trainer.logger=console",
+    "trainer.save_freq=10",
+]
+
+
+def run(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(["preflight", "--gpus", "8", *words])
+    shown = capsys.readouterr()
+    return int(left.value.code or 0), shown.out, shown.err
+
+
+def test_in_order_is_0_and_a_finding_1(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(*GOOD, capsys=capsys)
+    assert code == 0
+    assert "nothing found" in out
+    code, out, _ = run(*GOOD, "data.train_bach_size=8", capsys=capsys)
+    assert code == 1
+    assert "[KEY key-unknown]" in out
+    assert "write data.train_batch_size=8" in out
+
+
+def test_select_and_ignore(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*GOOD, "data.train_bach_size=8", "--ignore", "key-*", capsys=capsys)[0] == 0
+    assert run(*GOOD, "data.train_bach_size=8", "--select", "VERL", capsys=capsys)[0] == 0
+
+
+def test_sarif_names_the_line(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    code, out, _ = run(str(data / "seed_p40.sh"), "-f", "sarif", capsys=capsys)
+    results = json.loads(out)["runs"][0]["results"]
+    lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in results]
+    assert code == 1
+    assert {25, 26} <= set(lines)
+    rules = json.loads(out)["runs"][0]["tool"]["driver"]["rules"]
+    assert all(rules[one["ruleIndex"]]["id"] == one["ruleId"] for one in results)
+
+
+def test_github_and_json(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    _, out, _ = run(str(data / "seed_p40.sh"), "-f", "github", capsys=capsys)
+    assert any(line.startswith("::error file=") and ",line=25,col=5,title=" in line for line in out.splitlines())
+    _, out, _ = run(str(data / "seed_p40.sh"), "-f", "json", capsys=capsys)
+    report = json.loads(out)
+    assert report["batch"]["responses"] == 1
+    assert all(one["line"] > 0 and one["message"] for one in report["findings"])
+
+
+def test_fix_writes_a_launch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "fixed.sh"
+    code, shown, _ = run(*GOOD, "data.train_bach_size=512", "--fix", "--out", str(out), capsys=capsys)
+    assert (code, shown) == (0, "")
+    assert "data.train_batch_size=512" in out.read_text()
+    assert "bach" not in out.read_text()
+
+
+@pytest.mark.parametrize("words", [["nowhere.sh"], ["=1"], ["--gpu", "abacus", *GOOD], ["a.yaml", "b.yaml"]])
+def test_what_cannot_be_read_is_2(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    code, out, err = run(*words, capsys=capsys)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
