@@ -188,6 +188,8 @@ def test_a_broken_parquet_is_found_before_the_launch(tmp_path):
         ),
         ("lr=3", "meant: critic.optim.lr or"),
         ("data.train_batch_size=abc", "wants int, not 'abc'"),
+        ("trainer.total_training_steps=0", "must be at least 1, not 0"),
+        ("reward.custom_reward_function.path=/nowhere/mine.py", "no such file; name a Python file"),
         (f"{ACTOR}.optim.lr=", "wants float or int, not ''"),
         ("custom_reward_function.path=x.py", "is reward.custom_reward_function.path since verl 0.7.1"),
     ],

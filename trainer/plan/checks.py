@@ -26,7 +26,8 @@ SMALL = 100_000  # rows up to which a file is checked whole
 def problems(plan: Plan) -> list[str]:
     """Everything that is known to fail, one line each, the cheapest to find first."""
     settings = plan.settings
-    found = [*_words(plan), *_model(settings), *_lora(plan), *_data(settings), *_disk(plan, settings), *_rows(settings)]
+    found = [*_words(plan), *_model(settings), *_lora(plan), *_reward(settings), *_data(settings)]
+    found += [*_disk(plan, settings), *_rows(settings)]
     return found or [*_compose(plan), *_constraints(settings)]
 
 
@@ -57,6 +58,14 @@ def _lora(plan: Plan) -> Iterator[str]:
             f"actor_rollout_ref.model.lora_rank={rank}: the rollout on a CPU serves no adapters beside a model; add "
             "actor_rollout_ref.model.lora.merge=true"
         )
+
+
+def _reward(settings: Settings) -> Iterator[str]:
+    """A reward in a file of this machine; `pkg://` and other schemes are verl's to find."""
+    key = "reward.custom_reward_function.path"
+    path = str(settings[key] or "")
+    if path and "://" not in path and not Path(path).expanduser().is_file():
+        yield f"{key}={path}: no such file; name a Python file with a function compute_score"
 
 
 def _data(settings: Settings) -> Iterator[str]:

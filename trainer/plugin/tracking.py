@@ -1,10 +1,15 @@
-"""The tracking backend `klinic`: `trainer.logger=[console,klinic]` writes the run directory."""
+"""The tracking backend `klinic`: `trainer.logger=[console,klinic]` writes the run directory.
+
+So does a launch by klinic with any logger: it names the directory in the environment, and stands or falls with it.
+"""
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 from typing import Any
 
+from klinic.trainer.plugin.environ import RUN_DIR
 from klinic.trainer.plugin.wrap import around
 
 NAME = "klinic"
@@ -29,7 +34,7 @@ def _init(
 ) -> None:
     original(self, project_name, experiment_name, default_backend, config)
     backends = [default_backend] if isinstance(default_backend, str) else list(default_backend)
-    if NAME in backends:
+    if NAME in backends or os.environ.get(RUN_DIR):
         from klinic.trainer.plugin.backend import Backend
 
         self.logger[NAME] = Backend.start(project_name, experiment_name, config)
