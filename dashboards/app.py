@@ -10,9 +10,10 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from flask import Flask
 
 from klinic.dashboards.download import serve_reports
+from klinic.dashboards.export import serve_exports
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
-from klinic.dashboards.pages import run, runlive, runs
+from klinic.dashboards.pages import compare, explore, run, runlive, runs
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import Component, icon, message
@@ -20,7 +21,12 @@ from klinic.dashboards.words import speaker
 
 FOLDER = Path(__file__).parent
 Layout = Callable[[Context, Look, str], Component]
-PAGES: dict[str, Layout] = {"/": runs.layout, "/run": run.layout}
+PAGES: dict[str, Layout] = {
+    "/": runs.layout,
+    "/run": run.layout,
+    "/explore": explore.layout,
+    "/compare": compare.layout,
+}
 INDEX = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -56,9 +62,10 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     context = Context(shelf, refresh)
     app.layout = shell
     _route(app, context)
-    for page in (runs, runlive):
+    for page in (runs, runlive, explore, compare):
         page.register(app, context)
     serve_reports(app.server, shelf)
+    serve_exports(app.server, context)
     protect(app.server, token)
     return app
 
@@ -85,7 +92,7 @@ def shell() -> Component:
 def header(look: Look, path: str) -> list[Component]:
     """Brand, pages, language and theme."""
     say = speaker(look.lang)
-    places = (("/", "nav.runs"),)
+    places = (("/", "nav.runs"), ("/explore", "nav.explore"), ("/compare", "nav.compare"))
     links = [dcc.Link(say(key), href=href, className="nav" + (" here" if href == path else "")) for href, key in places]
     lang = html.Button(
         say("nav.lang"), className="button quiet", type="button", title=say("nav.lang.label"), **{"data-ui": "lang"}

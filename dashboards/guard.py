@@ -38,6 +38,8 @@ def protect(server: Flask, token: str) -> None:
 def _bounded() -> None:
     if len(request.url) > MAX_URL:
         abort(414)
+    if (request.content_length or 0) > MAX_REQUEST:
+        abort(413)
 
 
 def _headed(response: Response) -> Response:

@@ -50,6 +50,17 @@
       return [{ ...view, finding: id.finding, window: range }, range];
     },
     apply: (news) => { if (news) window.klinicCharts.apply(news); return skip(); },
+    explored: (runs, pattern, x, log, span) => {
+      const params = new URLSearchParams(location.search);
+      ["run", "m", "x", "log", "span"].forEach((name) => params.delete(name));
+      (runs || []).forEach((run) => params.append("run", run));
+      if (pattern) params.set("m", pattern);
+      if (x && x !== "step") params.set("x", x);
+      if (log && log.length) params.set("log", "1");
+      if (span) params.set("span", span);
+      history.replaceState(history.state, "", "?" + params);
+      return skip();
+    },
     search: (needle, options) => ({ ...options, quickFilterText: needle || "" }),
     marked: (rows, words) => {
       const many = (rows || []).length;
@@ -104,13 +115,30 @@
   }
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy],[data-ui],[data-filter],#view-window");
+    const button = event.target.closest("[data-copy],[data-ui],[data-filter],[data-export],#view-window");
     if (!button) return;
     if (button.id === "view-window") window.klinicCharts.spread(null, null);
     else if (button.dataset.copy !== undefined) copy(button);
+    else if (button.dataset.export) exported(button.dataset.export);
     else if (button.dataset.ui) flip(button.dataset.ui);
     else filter(button);
   });
+
+  /* Pictures are made here, one a chart; values and pages by the server from the same parameters. */
+  function exported(kind) {
+    if (kind === "csv" || kind === "html") {
+      const link = Object.assign(document.createElement("a"), { href: "/export." + kind + location.search, download: "" });
+      document.body.append(link);
+      link.click();
+      link.remove();
+      return;
+    }
+    window.klinicCharts.plots().forEach((gd, place) => {
+      const filename = "klinic-" + (place + 1);
+      const size = { width: 1000, height: 420 };
+      Plotly.downloadImage(gd, { format: kind, filename, ...size, scale: kind === "png" ? 2 : 1 });
+    });
+  }
 
   function filter(button) {
     document.querySelectorAll("[data-filter]").forEach((chip) => {

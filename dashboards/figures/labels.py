@@ -18,14 +18,14 @@ BASE = {"en": "base", "zh": "基线"}
 def labels(scene: Scene, names: Sequence[str], look: Look, axis: Axis, *, stacked: bool) -> list[Part]:
     """Values of bounds, thresholds and baseline at the right edge, or the lines' names where there are several."""
     if len(names) > 1:
-        return _spread(_names(scene, names, look, stacked=stacked), axis)
+        return spread(_names(scene, names, look, stacked=stacked), axis)
     drawn = [
         _label(limit.value, number(limit.value), look.palette.of(limit.severity), f"{limit.rule}: {limit.name}")
         for limit in visible_limits(scene, names, axis)
     ]
     if names:
         drawn += _bound_labels(scene, names[0], look, axis) + _base_label(scene, names[0], look, axis)
-    return _spread(drawn, axis) + [_attempt(scene, number_, look) for number_ in range(len(scene.breaks))]
+    return spread(drawn, axis) + [_attempt(scene, number_, look) for number_ in range(len(scene.breaks))]
 
 
 def _bound_labels(scene: Scene, name: str, look: Look, axis: Axis) -> list[Part]:
@@ -72,7 +72,7 @@ def _label(height: float, text: str, colour: str, hover: str) -> Part:
     }
 
 
-def _spread(parts: list[Part], axis: Axis) -> list[Part]:
+def spread(parts: list[Part], axis: Axis) -> list[Part]:
     """Labels moved apart so that none covers another; at most one a line's height."""
     gap = axis.span * 0.085
     placed: list[Part] = []

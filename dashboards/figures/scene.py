@@ -20,7 +20,7 @@ from klinic.diagnostics.engine.model import Diagnosis, Finding, Vital
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.run import Run
-from klinic.diagnostics.signals import Scope, compile_text
+from klinic.diagnostics.signals import ExpressionError, Scope, compile_text
 from klinic.diagnostics.signals.block import Block
 from klinic.diagnostics.signals.evaluate import Evaluator
 from klinic.diagnostics.verlconfig import facts
@@ -97,8 +97,7 @@ class Scene:
     def baseline(self, name: str) -> float | None:
         """The run's own healthy level of a metric, where the judge trusts one."""
         if name not in self._baselines:
-            text = f"base({ast.unparse(ast.Constant(name))})"
-            series = evaluated(self.run, {"base": text}, Scope()).get("base")
+            series = _base(self.run, name)
             finite = series[~np.isnan(series)] if series is not None else np.empty(0)
             self._baselines[name] = float(finite[-1]) if len(finite) else None
         return self._baselines[name]
@@ -114,6 +113,14 @@ class Scene:
     def finding(self, rule: str | None) -> Finding | None:
         """A finding by its rule's id."""
         return next((finding for finding in self.diagnosis.findings if finding.id == rule), None)
+
+
+def _base(run: Run, name: str) -> Floats | None:
+    """The judge's baseline a row; None for a name that its language cannot hold."""
+    try:
+        return evaluated(run, {"base": f"base({ast.unparse(ast.Constant(name))})"}, Scope()).get("base")
+    except ExpressionError:
+        return None
 
 
 def evaluated(run: Run, texts: Mapping[str, str], scope: Scope) -> dict[str, Floats]:

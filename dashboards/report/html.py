@@ -36,7 +36,12 @@ def page(entries: Sequence[Entry], look: Look | None = None) -> str:
     """A complete HTML document of runs that are judged; it names no other file and no host."""
     look = look or Look()
     title = speaker(look.lang)("report.page", name=", ".join("/".join(filter(None, named(e.id))) for e in entries[:3]))
-    body = to_html([_run(entry, look) for entry in entries])
+    return document([_run(entry, look) for entry in entries], look, title)
+
+
+def document(parts: Sequence[Component], look: Look, title: str) -> str:
+    """Parts of pages as one complete file."""
+    body = to_html(list(parts))
     lang = "zh-CN" if look.lang == "zh" else "en"
     return "".join(
         [

@@ -19,6 +19,7 @@ from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 
+SILENT_END = "INC00"
 JUDGING_SHARE = 0.25  # of the time, at most, for judging one run anew and anew
 
 
@@ -151,15 +152,18 @@ class Shelf:
         if entry.run is None:
             return
         name, began = entry.id, time.monotonic()
-        diagnosis, problem = _diagnosed(entry.run)
+        diagnosis, problem = _diagnosed(entry.run, going=entry.state() == "running")
         self._judged[name] = entry.version
         self._due[name] = time.monotonic() + (time.monotonic() - began) * (1 / JUDGING_SHARE - 1)
         self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
 
 
-def _diagnosed(run: Run) -> tuple[Diagnosis | None, str]:
+def _diagnosed(run: Run, *, going: bool) -> tuple[Diagnosis | None, str]:
+    """The diagnosis, or why there is none; a log that still grows is not said to have ended."""
     try:
-        return diagnose(run), ""
+        found = diagnose(run)
+        kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
+        return replace(found, incidents=kept), ""
     except (ReadError, ValueError) as error:
         return None, str(error).removeprefix(f"{run.source.path}: ")
 

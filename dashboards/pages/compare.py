@@ -1,0 +1,160 @@
+"""The compare page: two to eight runs overlaid, where they part, what differs in their configs, what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html
+
+from klinic.dashboards.figures.chart import View
+from klinic.dashboards.figures.overlay import Named
+from klinic.dashboards.figures.parting import config_differences, ends, partings
+from klinic.dashboards.figures.scene import signs
+from klinic.dashboards.figures.text import cut, number
+from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.pages.context import Context, look_of, query, run_url
+from klinic.dashboards.pages.explore import MAX_RUNS, chart, legend, named
+from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message
+from klinic.dashboards.words import speaker, when
+
+SHOWN, LONGEST, MAX_KEYS = 12, 300, 200
+MORE = ("actor/entropy", "actor/grad_norm", "response_length/mean")
+
+
+def layout(context: Context, look: Look, search: str) -> Component:
+    """The runs of the URL, or the question which."""
+    say = speaker(look.lang)
+    ids = sorted(name for name, entry in context.shelf.entries.items() if entry.scene is not None)
+    chosen = [name for name in query(search).get("run", []) if name in ids][:MAX_RUNS]
+    pick = dcc.Dropdown(id="compare-runs", options=ids, value=chosen, multi=True, placeholder=say("compare.pick"))
+    axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time")]
+    across = dcc.RadioItems(id="compare-x", options=axes, value="step", inline=True, className="radio")
+    fields = [
+        html.Label([html.Span(say("explore.runs")), pick], className="field wide"),
+        html.Label([html.Span(say("explore.x")), across], className="field"),
+    ]
+    return html.Div(
+        [
+            html.H1(say("compare.title"), className="sr"),
+            html.Div(fields, className="card controls"),
+            html.Div(id="compare-body"),
+        ]
+    )
+
+
+def body(runs: Sequence[Named], look: Look, kind: str) -> Component:
+    """All parts of the comparison."""
+    say, lang = speaker(look.lang), look.lang
+    if len(runs) < 2:
+        return message(say("compare.title"), say("compare.pick"))
+    names = [*(sign.metric for sign in signs()), *MORE, *_validations(runs)]
+    names = [name for name in names if sum(run.scene.run.has(name) for run in runs) > 1]
+    charts = [chart(runs, name, look, View(), "time" if kind == "time" else "step") for name in names]
+    return html.Div(
+        [
+            html.Section([legend(runs), html.Div(charts, className="charts")], className="card"),
+            _card(say("compare.parts"), _partings(runs, lang)),
+            _card(say("compare.values"), _ends(runs, names, lang)),
+            _card(say("compare.findings"), _findings(runs, lang)),
+            _card(say("compare.config"), _config(runs, lang)),
+        ]
+    )
+
+
+def _validations(runs: Sequence[Named]) -> list[str]:
+    return list(dict.fromkeys(name for run in runs for name in run.scene.matching("val-core/*/mean@*")))[:2]
+
+
+def _card(title: str, content: Component) -> Component:
+    return html.Section([html.H2(title), content], className="card")
+
+
+def _table(heads: Sequence[Component], rows: Sequence[Sequence[Component]]) -> Component:
+    top = html.Thead(html.Tr([html.Th(head, scope="col") for head in heads]))
+    body_ = html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows])
+    return html.Div(html.Table([top, body_], className="table"), className="wide-table")
+
+
+def _heads(runs: Sequence[Named]) -> list[Component]:
+    return [
+        html.A([html.Span(className=f"swatch run-{place % 8}"), cut(run.name, 40)], href=run_url(run.name))
+        for place, run in enumerate(runs)
+    ]
+
+
+def _partings(runs: Sequence[Named], lang: Lang) -> Component:
+    say, found = speaker(lang), partings(runs)
+    if not found:
+        return html.P(say("compare.parts.none"), className="quiet")
+    names = [run.name for run in runs]
+    rows = [
+        [
+            say("run.step", step=part.step),
+            html.Code(part.metric),
+            [html.Span(className=f"swatch run-{names.index(part.run) % 8}"), html.Code(number(part.value))],
+            [html.Span(className=f"swatch run-{names.index(part.other) % 8}"), html.Code(number(part.other_value))],
+        ]
+        for part in found[:SHOWN]
+    ]
+    return _table([say("runs.step"), say("compare.metric"), "", ""], rows)
+
+
+def _ends(runs: Sequence[Named], names: Sequence[str], lang: Lang) -> Component:
+    say = speaker(lang)
+    rows = []
+    for row in ends(runs, names):
+        cells = [_both(final, best, say("compare.best")) for final, best in zip(row.final, row.best, strict=True)]
+        rows.append([html.Code(row.metric), *cells])
+    return _table([say("compare.metric"), *_heads(runs)], rows)
+
+
+def _both(final: float | None, best: float | None, word: str) -> list[Component]:
+    more = [html.Span(f"  {word} {number(best)}", className="meta")] if best is not None else []
+    return [html.Code(number(final)), *more]
+
+
+def _findings(runs: Sequence[Named], lang: Lang) -> Component:
+    say = speaker(lang)
+    found = {finding.id: finding for run in runs for finding in run.scene.diagnosis.findings}
+    order = sorted(found.values(), key=lambda finding: (-finding.peak, finding.first_step, finding.id))
+    verdicts = [badge(run.scene.diagnosis.verdict, say) for run in runs]
+    rows = [[html.Span(say("runs.status")), *verdicts]]
+    rows += [[html.Code(one.name), *(_held(run, one.id, lang) for run in runs)] for one in order]
+    return _table(["", *_heads(runs)], rows)
+
+
+def _held(run: Named, rule: str, lang: Lang) -> Component:
+    finding = run.scene.finding(rule)
+    if finding is None:
+        return html.Span("–", className="meta")
+    status = BY_SEVERITY[finding.peak]
+    return html.Span([icon(status), when(finding, lang)], className=f"badge {status}")
+
+
+def _config(runs: Sequence[Named], lang: Lang) -> Component:
+    say, rows = speaker(lang), config_differences(runs)
+    if not rows:
+        return html.P(say("compare.config.none"), className="quiet")
+    cells = [
+        [html.Code(key), *(html.Code("–" if v is None else cut(v, LONGEST)) for v in values)]
+        for key, values in rows[:200]
+    ]
+    return _table([say("config.key"), *_heads(runs)], cells)
+
+
+def _value(value: str | None) -> Component:
+    return html.Code("–" if value is None else cut(value, LONGEST))
+
+
+def register(app: Dash, context: Context) -> None:
+    """The callback of the page."""
+
+    @app.callback(
+        Output("compare-body", "children"),
+        Input("compare-runs", "value"),
+        Input("compare-x", "value"),
+        State("ui", "data"),
+    )
+    def show(ids: Any, kind: Any, ui: Any) -> Any:
+        return body(named(context, ids or []), look_of(ui), str(kind))

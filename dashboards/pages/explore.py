@@ -1,0 +1,160 @@
+"""The metric explorer: any metric of any runs, by name or regular expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+
+from klinic.dashboards.figures.chart import View
+from klinic.dashboards.figures.overlay import Across, Named, overlay
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.pages.context import Context, floating, look_of, one, query
+from klinic.dashboards.views.charts import graph
+from klinic.dashboards.views.parts import Component, message
+from klinic.dashboards.words import speaker
+from klinic.diagnostics.knowledge import metric
+
+MAX_CHARTS, MAX_RUNS = 12, 8
+FIRST = "critic/score/mean|actor/ppo_kl|actor/entropy$|actor/grad_norm"
+
+
+def layout(context: Context, look: Look, search: str) -> Component:
+    """Controls above, charts below; what they say stands in the URL."""
+    params, say = query(search), speaker(look.lang)
+    ids = sorted(name for name, entry in context.shelf.entries.items() if entry.scene is not None)
+    chosen = [name for name in params.get("run", []) if name in ids][:MAX_RUNS] or ids[:1]
+    return html.Div(
+        [
+            html.H1(say("explore.title"), className="sr"),
+            _controls(params, ids, chosen, look),
+            html.Div(id="explore-body"),
+        ]
+    )
+
+
+def _controls(params: Mapping[str, list[str]], ids: Sequence[str], chosen: Sequence[str], look: Look) -> Component:
+    say = speaker(look.lang)
+    runs = dcc.Dropdown(
+        id="explore-runs", options=list(ids), value=list(chosen), multi=True, placeholder=say("explore.runs")
+    )
+    pattern = dcc.Input(
+        id="explore-pattern",
+        type="search",
+        value=one(params, "m", FIRST),
+        debounce=0.3,
+        maxLength=300,
+        placeholder=say("explore.pattern"),
+    )
+    axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time", "tokens")]
+    across = dcc.RadioItems(
+        id="explore-x", options=axes, value=kind_of(one(params, "x")), inline=True, className="radio"
+    )
+    log = dcc.Checklist(
+        id="explore-log",
+        options=[{"label": say("explore.log"), "value": "log"}],
+        value=["log"] if one(params, "log") else [],
+    )
+    span = dcc.Input(
+        id="explore-span",
+        type="number",
+        min=0,
+        max=1000,
+        step=1,
+        value=int(floating(one(params, "span")) or 0),
+        debounce=0.3,
+    )
+    fields = [
+        ("explore.runs", runs, "wide"),
+        ("explore.metrics", pattern, "wide"),
+        ("explore.x", across, ""),
+        ("explore.log", log, ""),
+        ("explore.smooth", span, ""),
+    ]
+    made = [html.Label([html.Span(say(key)), field], className=f"field {kind}") for key, field, kind in fields]
+    return html.Div([*made, _export(look)], className="card controls")
+
+
+def _export(look: Look) -> Component:
+    kinds = ("png", "svg", "csv", "html")
+    buttons = [html.Button(kind.upper(), className="button", type="button", **{"data-export": kind}) for kind in kinds]
+    return html.Div(
+        [html.Span(speaker(look.lang)("explore.export"), className="meta"), *buttons], className="buttons export"
+    )
+
+
+def kind_of(text: str) -> Across:
+    """What x counts, steps for anything unknown."""
+    return "time" if text == "time" else "tokens" if text == "tokens" else "step"
+
+
+def named(context: Context, ids: Sequence[str]) -> list[Named]:
+    """The runs of some ids that are judged, as pictures of several runs take them."""
+    entries = [context.shelf.entry(str(name)) for name in ids[:MAX_RUNS]]
+    return [Named(entry.id, entry.scene) for entry in entries if entry is not None and entry.scene is not None]
+
+
+def matching(runs: Sequence[Named], pattern: str) -> list[str]:
+    """Metrics of any of the runs that a regular expression finds, in order of appearance. Raises re.error."""
+    found = re.compile(pattern[:300])
+    names = dict.fromkeys(name for run in runs for name in run.scene.run.metrics)
+    return [name for name in names if found.search(name[:500])]
+
+
+def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Across) -> Component:
+    """A chart a metric, or why there is none."""
+    say = speaker(look.lang)
+    try:
+        names = matching(runs, pattern)
+    except re.error as error:
+        return message(say("explore.title"), say("explore.bad", why=error), kind="error")
+    if not names:
+        return message(say("explore.title"), say("explore.none"))
+    more = (
+        [html.P(say("explore.more", n=len(names), m=MAX_CHARTS), className="meta")] if len(names) > MAX_CHARTS else []
+    )
+    drawn = [chart(runs, name, look, view, kind) for name in names[:MAX_CHARTS]]
+    return html.Section([legend(runs), *more, html.Div(drawn, className="charts")], className="card")
+
+
+def chart(runs: Sequence[Named], name: str, look: Look, view: View, kind: Across) -> Component:
+    """One metric of all runs."""
+    info = metric(name)
+    unit = html.Span(info.unit, className="unit") if info else html.Span()
+    title = html.Figcaption([html.H3([html.Code(name), unit])], title=info.meaning if info else "")
+    return html.Figure([title, graph(name, overlay(runs, name, look, view, kind))], className="chart")
+
+
+def legend(runs: Sequence[Named]) -> Component:
+    """The runs in their colours; nothing where there is only one."""
+    items = [html.Li([html.Span(className=f"swatch run-{place % 8}"), run.name]) for place, run in enumerate(runs)]
+    return html.Ul(items if len(runs) > 1 else [], className="legend")
+
+
+def register(app: Dash, context: Context) -> None:
+    """The callbacks of the page."""
+
+    @app.callback(
+        Output("explore-body", "children"),
+        Input("explore-runs", "value"),
+        Input("explore-pattern", "value"),
+        Input("explore-x", "value"),
+        Input("explore-log", "value"),
+        Input("explore-span", "value"),
+        State("ui", "data"),
+    )
+    def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, ui: Any) -> Any:
+        view = View(span=int(span or 0), log=bool(log))
+        return body(named(context, ids or []), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+
+    app.clientside_callback(
+        ClientsideFunction("klinic", "explored"),
+        Output("explore-runs", "className"),
+        Input("explore-runs", "value"),
+        Input("explore-pattern", "value"),
+        Input("explore-x", "value"),
+        Input("explore-log", "value"),
+        Input("explore-span", "value"),
+    )

@@ -1,0 +1,73 @@
+"""Who may see the dashboard, and what a page may load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from klinic.dashboards.app import create_app
+from klinic.dashboards.command import dashboard
+from klinic.dashboards.guard import COOKIE, MAX_REQUEST
+from klinic.dashboards.store import Shelf
+
+TOKEN = "a long secret"
+
+
+@pytest.fixture
+def client(tmp_path: Path):
+    return create_app(Shelf([str(tmp_path)]), token=TOKEN).server.test_client()
+
+
+def test_pages_lead_to_the_form_and_data_is_refused_without_the_token(client) -> None:
+    page = client.get("/", headers={"Accept": "text/html"})
+    assert page.status_code == 303 and page.headers["Location"].endswith("/login")
+    for path in ("/_dash-layout", "/_dash-dependencies", "/report?run=x", "/assets/klinic.css"):
+        assert client.get(path).status_code == 401
+    assert client.post("/_dash-update-component", json={}).status_code == 401
+
+
+def test_the_token_opens_once_and_stays_in_a_cookie_that_is_not_the_token(client) -> None:
+    assert client.post("/login", data={"token": "wrong"}).status_code == 401
+    answer = client.post("/login", data={"token": TOKEN})
+    cookie = answer.headers["Set-Cookie"]
+    assert answer.status_code == 303 and COOKIE in cookie and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert TOKEN not in cookie and "secret" not in answer.headers["Location"]
+    assert client.get("/", headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_the_token_in_the_address_opens_nothing(client) -> None:
+    assert client.get(f"/_dash-layout?token={TOKEN}").status_code == 401
+
+
+def test_pages_name_no_other_host(tmp_path: Path) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    page = client.get("/")
+    text = page.get_data(as_text=True)
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy and "connect-src 'self'" in policy and "http" not in policy
+    assert page.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_oversized_requests_are_refused(tmp_path: Path) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    assert client.post("/_dash-update-component", data=b"x" * (MAX_REQUEST + 1)).status_code == 413
+    assert client.get("/?" + "x" * 20_000).status_code == 414
+
+
+def test_assets_lead_nowhere_else(tmp_path: Path) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    assert client.get("/assets/../app.py").status_code == 404
+    assert client.get("/assets/%2e%2e/app.py").status_code == 404
+
+
+def test_another_host_needs_a_token() -> None:
+    answer = CliRunner().invoke(dashboard, ["--host", "0.0.0.0"])
+    assert answer.exit_code == 2 and "--token" in answer.output
+
+
+def test_a_path_that_is_not_there_is_said_in_a_line() -> None:
+    answer = CliRunner().invoke(dashboard, ["nowhere/at/all"])
+    assert answer.exit_code == 2 and answer.output.count("\n") == 1 and "nowhere/at/all" in answer.output

@@ -1,0 +1,48 @@
+"""The HTML report is one file, complete in itself, and shows every text as text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from dash import html
+
+from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.report.html import render
+from klinic.dashboards.report.tohtml import to_html
+from klinic.diagnostics.report.base import Judged, load
+from klinic.diagnostics.run import Config
+
+MEGABYTE = 1_000_000
+
+
+def test_the_entry_point_gives_the_report() -> None:
+    assert load("html") is render
+
+
+def test_one_file_under_5_mb_that_names_no_host(long_run: Scene) -> None:
+    text = render([Judged(long_run.run, long_run.diagnosis)])
+    assert len(text.encode()) < 5 * MEGABYTE
+    head = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r"""(?:src|href)=["']""", head) and "url(http" not in head
+    assert long_run.diagnosis.story.rstrip(".") in text
+
+
+def test_every_chart_of_the_run_page_is_in_it(sick: Scene) -> None:
+    from klinic.dashboards.panels import panels
+
+    text = render([Judged(sick.run, sick.diagnosis)])
+    assert text.count("data-figure=") == sum(len(panel.charts(sick)) for panel in panels())
+    assert "actor_rollout_ref.actor.optim.lr=" in text
+
+
+def test_hostile_values_are_text(sick: Scene) -> None:
+    hostile = '"><script>alert(1)</script>'
+    run = replace(sick.run, config=Config({hostile: hostile}, frozenset({hostile})))
+    text = render([Judged(run, sick.diagnosis)])
+    assert "<script>alert(1)" not in text and "&lt;script&gt;alert(1)" in text
+
+
+def test_components_become_escaped_html() -> None:
+    made = to_html(html.Div(["a<b", html.Span("x", className="y", title='"q"')], style={"left": "1%"}))
+    assert made == '<div style="left:1%">a&lt;b<span class="y" title="&quot;q&quot;">x</span></div>'

@@ -1,0 +1,127 @@
+"""What the shelf reads, refuses and follows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from klinic.dashboards.store import Shelf
+from klinic.dashboards.views.launch import launch_command
+
+
+def write(path: Path, steps: range, mode: str = "w", score: float = 0.5) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open(mode) as out:
+        for step in steps:
+            out.write(json.dumps({"step": step, "data": {"critic/score/mean": score, "actor/ppo_kl": 0.001}}) + "\n")
+
+
+@pytest.fixture
+def shelf() -> Iterator[Callable[..., Shelf]]:
+    made: list[Shelf] = []
+
+    def read(*roots: Path) -> Shelf:
+        made.append(Shelf([str(root) for root in roots]))
+        made[-1].round()
+        return made[-1]
+
+    yield read
+    for one in made:
+        one.stop()
+
+
+def test_runs_get_short_stable_names(shelf, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "metrics.jsonl", range(1, 12))
+    write(tmp_path / "b" / "deep" / "metrics.jsonl", range(1, 12))
+    assert set(shelf(tmp_path).entries) == {"a/metrics.jsonl", "b/deep/metrics.jsonl"}
+
+
+def test_a_folder_names_the_run_that_it_holds_alone(shelf, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "metrics.jsonl", range(1, 12))
+    found = shelf(tmp_path).entry("a")
+    assert found is not None and found.id == "a/metrics.jsonl"
+
+
+def test_two_roots_with_the_same_names_are_told_apart(shelf, tmp_path: Path) -> None:
+    for root in ("one", "two"):
+        write(tmp_path / root / "x" / "metrics.jsonl", range(1, 12))
+    assert len(shelf(tmp_path / "one", tmp_path / "two").entries) == 2
+
+
+def test_links_out_of_a_root_are_not_opened(shelf, tmp_path: Path) -> None:
+    secret, root = tmp_path / "secret", tmp_path / "runs"
+    write(secret / "metrics.jsonl", range(1, 12), score=0.123456)
+    (root / "run").mkdir(parents=True)
+    (root / "run" / "metrics.jsonl").symlink_to(secret / "metrics.jsonl")
+    (root / "folder").symlink_to(secret)
+    (root / "linked").mkdir()
+    (root / "linked" / "run.json").write_text(json.dumps({"schema": "klinic.run/1", "id": "x", "status": "finished"}))
+    (root / "linked" / "metrics.jsonl").symlink_to(secret / "metrics.jsonl")
+    entries = shelf(root).entries
+    assert all(entry.run is None for entry in entries.values())
+    assert "leads out" in entries["linked"].problem
+
+
+def test_no_name_leads_to_a_path(shelf, tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "a" / "metrics.jsonl", range(1, 12))
+    write(tmp_path / "other" / "metrics.jsonl", range(1, 12))
+    made = shelf(tmp_path / "runs")
+    for name in ("../other", "/etc/passwd", str(tmp_path / "other" / "metrics.jsonl"), "", "a/../../other"):
+        assert made.entry(name) is None
+
+
+def test_a_broken_file_is_a_row_that_says_why(shelf, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_bytes(b"\x00\x01\x02" * 1000)
+    write(tmp_path / "good" / "metrics.jsonl", range(1, 12))
+    entries = shelf(tmp_path).entries
+    assert entries["bad.jsonl"].standing == "broken" and entries["bad.jsonl"].problem
+    assert entries["good/metrics.jsonl"].standing == "judged"
+
+
+def test_new_rows_are_read_alone_and_keep_the_epoch(shelf, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "metrics.jsonl"
+    write(path, range(1, 12))
+    made = shelf(tmp_path)
+    before = made.entries["a/metrics.jsonl"]
+    write(path, range(12, 14), "a")
+    made.round()
+    after = made.entries["a/metrics.jsonl"]
+    assert after.run is not None and after.run.frame.height == 13
+    assert after.epoch == before.epoch and after.stamp > before.stamp
+    made.round()
+    assert made.entries["a/metrics.jsonl"] is after
+
+
+def test_a_rewritten_run_starts_a_new_epoch(shelf, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "metrics.jsonl"
+    write(path, range(1, 12))
+    made = shelf(tmp_path)
+    before = made.entries["a/metrics.jsonl"].epoch
+    write(path, range(5, 9), "a")
+    made.round()
+    assert made.entries["a/metrics.jsonl"].epoch > before
+
+
+def test_a_silent_log_is_stalled_only_after_it_was_seen_growing(shelf, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "metrics.jsonl"
+    write(path, range(1, 12))
+    made = shelf(tmp_path)
+    later = time.time() + 3600
+    assert made.entries["a/metrics.jsonl"].state() == "running"
+    assert made.entries["a/metrics.jsonl"].state(later) == ""
+    write(path, range(12, 13), "a")
+    made.round()
+    assert made.entries["a/metrics.jsonl"].state(later) == "stalled"
+
+
+def test_the_launch_command_carries_the_first_remedies_once(shelf, recordings: Path) -> None:
+    entry = shelf(recordings / "h200" / "ppo_lr_too_high").entry("ppo_lr_too_high")
+    assert entry is not None and entry.diagnosis is not None
+    command = launch_command(entry)
+    first = next(item for item in entry.diagnosis.prescription if item.rank == 1)
+    assert first.override in command and command.count(f"{first.key}=") == 1
+    assert not any(item.override in command for item in entry.diagnosis.prescription if item.rank > 1)

@@ -1,0 +1,53 @@
+"""One message file: complete in both languages, nothing in it unused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from klinic.dashboards.panels import panels
+from klinic.dashboards.words import duration, named, speaker, table
+
+FOLDER = Path(__file__).parents[2] / "dashboards"
+
+
+def test_both_languages_have_every_text_with_the_same_gaps() -> None:
+    for key, texts in table().items():
+        assert len(texts) == 2, key
+        gaps = [sorted(re.findall(r"\{(\w+)\}", text)) for text in texts]
+        assert gaps[0] == gaps[1], key
+
+
+def test_every_text_is_used_and_every_use_has_a_text() -> None:
+    source = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
+    built = ("status.", "state.", "severity.", "tab.", "chart.", "vital.", "trend.", "unit.", "evidence.", "config.")
+    built += ("samples.", "runs.", "run.", "explore.", "compare.", "app")
+    for key in table():
+        assert f'"{key}"' in source or key.startswith(built), key
+    for key in re.findall(r'\bsay\("([\w.]+)"', source):
+        assert key in table(), key
+
+
+def test_every_panel_has_a_name() -> None:
+    for panel in panels():
+        assert f"tab.{panel.name}" in table()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "en"), [(3.14, "3.1 s"), (42, "42 s"), (90, "1.5 min"), (7200, "2 h"), (3 * 86400, "3 d")]
+)
+def test_times_in_words(seconds: float, en: str) -> None:
+    assert duration(seconds, "en") == en
+    assert duration(seconds, "zh") != en
+
+
+def test_files_that_say_nothing_are_known_by_their_folder() -> None:
+    assert named("gsm8k/ppo/metrics.jsonl") == ("gsm8k", "ppo/metrics.jsonl")
+    assert named("gsm8k/ppo") == ("gsm8k", "ppo") and named("ppo") == ("", "ppo")
+
+
+def test_a_missing_text_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        speaker("en")("no.such.text")
