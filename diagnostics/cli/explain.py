@@ -1,4 +1,4 @@
-"""Explain a metric or a rule: what it says, when it is wrong, what to do."""
+"""Explain a setting, an environment variable, a metric or a rule: what it says, when it is wrong, what to do."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.knowledge import MetricInfo
+    from klinic.diagnostics.knowledge.parameters import Parameter
     from klinic.diagnostics.report.layout import Page
 
 BETTER = {
@@ -26,31 +27,66 @@ BETTER = {
 def _complete(_context: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    words = [*_rules(), *_metrics()]
+    from klinic.diagnostics.knowledge.parameters import parameters
+
+    words = [*_rules(), *_metrics(), *parameters()]
     return [CompletionItem(word) for word in words if word.lower().startswith(begun.lower())]
 
 
 @click.command()
-@click.argument("word", metavar="METRIC|RULE", shell_complete=_complete)
+@click.argument("word", metavar="KEY|ENV|METRIC|RULE", shell_complete=_complete)
 @click.option("--lang", type=click.Choice(["en", "zh"]), default="en", help="Language of a rule's texts [en].")
-def explain(word: str, lang: str) -> None:
-    """Explain a metric or a rule.
+@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def explain(word: str, lang: str, form: str) -> None:
+    """Explain a setting, an environment variable, a metric or a rule.
 
+    KEY is verl's (actor_rollout_ref.rollout.n), its last part or a near spelling; ENV a variable such as VLLM_DTYPE;
     METRIC is verl's name (actor/ppo_kl), its last part (ppo_kl) or another framework's name for it; RULE is an id
     (POL01) or a name (update-too-large).
     """
     from klinic.diagnostics.report.layout import Page
 
-    page = Page(color=sys.stdout.isatty(), width=min(100, shutil.get_terminal_size().columns))
     rules = _rules()
+    cards = list({card.id: card for card in rules.values()}.values())
+    found = _found(word, rules, cards)
+    if form == "json":
+        from klinic.diagnostics.report.explained import as_json
+
+        click.echo(as_json(found, cards, lang), nl=False)
+        return
+    page = Page(color=sys.stdout.isatty(), width=min(100, shutil.get_terminal_size().columns))
+    for one in found:
+        _page(page, one, cards, lang)
+    click.echo(page.render(), nl=False)
+
+
+def _found(word: str, rules: Mapping[str, Card], cards: Sequence[Card]) -> list[Card | MetricInfo | Parameter]:
+    """What the word names: a rule, a setting written out, metrics, else what is spelt like a setting."""
+    from klinic.diagnostics.knowledge.parameters import parameters, search
+
     card = rules.get(_slug(word))
     if card is not None:
-        _rule(page, card, lang)
+        return [card]
+    near = [parameters()[name] for name in search(word)]
+    if near and near[0].name.lower() == word.strip().lower():
+        return [near[0]]
+    metrics = _find_metric(word)
+    wanted = word.strip() if metrics or not near else near[0].name.rpartition(".")[2]
+    tails = [one for one in near if one.name.rpartition(".")[2] == wanted]
+    return [*metrics, *tails] or [*_fail(word, [*(card.name for card in cards), *_metrics(), *parameters()])]
+
+
+def _page(page: Page, one: Card | MetricInfo | Parameter, cards: Sequence[Card], lang: str) -> None:
+    from klinic.diagnostics.knowledge import MetricInfo
+    from klinic.diagnostics.knowledge.parameters import Parameter
+    from klinic.diagnostics.report.parameterpage import parameter_page
+
+    if isinstance(one, Parameter):
+        parameter_page(page, one, cards)
+    elif isinstance(one, MetricInfo):
+        _metric(page, one, cards)
     else:
-        infos = _find_metric(word) or _fail(word, [*(card.name for card in rules.values()), *_metrics()])
-        for info in infos:
-            _metric(page, info, list({card.id: card for card in rules.values()}.values()))
-    click.echo(page.render(), nl=False)
+        _rule(page, one, lang)
 
 
 def _slug(word: str) -> str:
@@ -93,7 +129,7 @@ def _fail(word: str, known: Sequence[str]) -> list[MetricInfo]:
 
     tails = {name.rsplit("/", 1)[-1]: name for name in known}
     hint = nearest(word, known) or nearest(word, list(tails))
-    raise click.ClickException(f"no metric or rule {word!r}{hint}")
+    raise click.ClickException(f"no metric, rule or setting {word!r}{hint}")
 
 
 def _rule(page: Page, card: Card, lang: str) -> None:

@@ -59,14 +59,15 @@ def constraint(*keys: str, hard: bool = True, stage: str = "start-up") -> Callab
 
 def violations(settings: Settings, key: str | None = None) -> Iterator[Violation]:
     """Broken constraints, of one key or of all; a constraint whose numbers are unknown is not broken."""
-    for rule in _all():
+    for rule in all_constraints():
         if key is None or key in rule.keys:
             message = rule.check(settings)
             if message is not None:
                 yield Violation(rule.name, rule.keys, message, rule.hard, rule.stage)
 
 
-def _all() -> list[Constraint]:
+def all_constraints() -> list[Constraint]:
+    """Every constraint, whichever file defines it."""
     from klinic.diagnostics.verlconfig import engines, modes, silent  # noqa: F401  (they register their constraints)
 
     return CONSTRAINTS

@@ -1,0 +1,41 @@
+"""`klinic explain --format json`: rules, metrics and settings as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from klinic.diagnostics.knowledge import MetricInfo
+from klinic.diagnostics.knowledge.parameters import Parameter
+from klinic.diagnostics.report.parameterpage import parameter_data
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.engine.card import Card
+
+TEXTS = ("summary", "message", "why", "cause", "fix", "wrong_when")
+
+
+def as_json(found: Sequence[Card | MetricInfo | Parameter], cards: Sequence[Card], lang: str) -> str:
+    """A list with one object for each thing that was found; `kind` says what it is."""
+    data = [_data(one, cards, lang) for one in found]
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
+
+
+def _data(one: Card | MetricInfo | Parameter, cards: Sequence[Card], lang: str) -> dict[str, Any]:
+    if isinstance(one, Parameter):
+        return parameter_data(one, cards)
+    if isinstance(one, MetricInfo):
+        return {"kind": "metric", **asdict(one), "let": dict(one.let)}
+    return {"kind": "rule", "id": one.id, "name": one.name, **_card(one, lang)}
+
+
+def _card(card: Card, lang: str) -> dict[str, Any]:
+    return {
+        **{name: card.text(name, lang) for name in TEXTS if card.text(name, lang)},
+        "levels": [{"severity": str(level.severity), "when": level.when} for level in card.levels],
+        "try": [dict(remedy) for remedy in card.remedies],
+        "explains": list(card.explains),
+    }
