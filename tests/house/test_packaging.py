@@ -1,5 +1,6 @@
 """The wheel holds exactly what the four folders hold, and installs nothing under their bare names."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,7 @@ FOLDERS = ("diagnostics", "rules", "trainer", "dashboards")
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     out = tmp_path_factory.mktemp("wheel")
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would pack what an older tree left there
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
