@@ -1,0 +1,20 @@
+"""Fixtures of the trainer's tests."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A folder with the config.json of a model of this size."""
+
+    def made(hidden, layers, vocab=1000):
+        config = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": hidden // 64,
+                  "intermediate_size": 4 * hidden, "vocab_size": vocab}  # fmt: skip
+        folder = tmp_path / f"m{hidden}x{layers}"
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder
+
+    return made
