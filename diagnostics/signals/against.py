@@ -28,10 +28,14 @@ def baseline_window(block: Block) -> tuple[int, int]:
     return (min(warm, max(WARM_UP, int(total) // 4)) if total is not None else warm), LENGTH
 
 
+def _median(values: Floats) -> float:
+    return float(windows.median(values[None, :])[0])
+
+
 def trusted(window: Floats) -> bool:
     """A sane window: its halves agree within a factor of four, or within three times its own scatter."""
     middle = len(window) // 2
-    early, late = float(np.median(window[:middle])), float(np.median(window[middle:]))
+    early, late = _median(window[:middle]), _median(window[middle:])
     scatter = float(windows.jitter(window[None, :])[0])
     if abs(late - early) <= 3 * scatter:
         return True
@@ -72,7 +76,7 @@ class Base(OnValues):
         values = np.asarray(window)
         if len(values) < LEAST or not trusted(values):
             return math.nan if self.floor is None else self.floor
-        level = float(np.median(values))
+        level = _median(values)
         level = level if self.floor is None else max(level, self.floor)
         return level if self.ceiling is None else min(level, self.ceiling)
 

@@ -66,14 +66,21 @@ def parse(text: str) -> ast.expr:
     flat = _LINE_ENDS.sub(" ", text)
     lead = len(flat) - len(flat.lstrip())
     tree = _syntax_tree(flat.strip(), text, lead)
+    if lead or flat != text or not text.isascii():
+        _set_places(tree, flat.strip(), text, lead)
+    _check(tree)
+    spelled = any(word in text for word in _LITERALS)
+    body: ast.expr = _Spelled().visit(tree.body) if spelled else tree.body
+    return body
+
+
+def _set_places(tree: ast.Expression, parsed: str, text: str, lead: int) -> None:
+    """Lines and columns of the text as it was given: Python counts bytes of the one line that was parsed."""
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.keyword):
-            characters = len(flat.strip().encode()[: node.col_offset].decode("utf-8", "ignore"))
+            characters = len(parsed.encode()[: node.col_offset].decode("utf-8", "ignore"))
             node.lineno, column = _place(text, lead + characters)
             node.col_offset = column - 1
-    _check(tree)
-    body: ast.expr = _Spelled().visit(tree.body)
-    return body
 
 
 _LINE_ENDS = re.compile(r"[\r\n\f]")
