@@ -117,31 +117,33 @@ def _route(app: Dash, context: Context) -> None:
         ClientsideFunction("klinic", "ui"), Output("ui", "data"), Input("url", "href"), State("ui", "data")
     )
 
-    @app.callback(
-        Output("page", "children"),
-        Output("header", "children"),
-        Input("ui", "data"),
-        prevent_initial_call=True,
-    )
     def page(ui: Any) -> Any:
         if not ui:
             return no_update, no_update
         look, path = look_of(ui), str(ui.get("path") or "/")
         return _drawn(context, look, path, str(ui.get("search") or "")), header(look, path)
 
-    @app.callback(
-        Output("page", "children", allow_duplicate=True),
-        Input("waiting-tick", "n_intervals"),
-        State("waiting", "data"),
-        State("ui", "data"),
+    app.callback(
+        Output("page", "children"),
+        Output("header", "children"),
+        Input("ui", "data"),
         prevent_initial_call=True,
-    )
+    )(page)
+
     def waiting(_n: Any, name: str, ui: Any) -> Any:
         entry = context.shelf.entry(name) if name else None
         there = bool(context.shelf.entries) if not name else (entry is not None and entry.standing != "waiting")
         if not there and not (name and entry is None and context.shelf.ready.is_set()):
             return no_update
         return _drawn(context, look_of(ui), str(ui.get("path") or "/"), str(ui.get("search") or ""))
+
+    app.callback(
+        Output("page", "children", allow_duplicate=True),
+        Input("waiting-tick", "n_intervals"),
+        State("waiting", "data"),
+        State("ui", "data"),
+        prevent_initial_call=True,
+    )(waiting)
 
 
 def _drawn(context: Context, look: Look, path: str, search: str) -> Component:

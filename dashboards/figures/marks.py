@@ -64,7 +64,9 @@ def _nonfinite(scene: Scene, names: Sequence[str], look: Look) -> Part:
             steps += scene.steps[rows].astype(int).tolist()
             texts += [f"{plain(name)}: {WORDS[int(code)]}" for code in codes[rows]]
     line = {"width": 2, "color": look.palette.sick}
-    return _edge_marks("nonfinite", steps, 0.95, texts, {"symbol": "x-thin-open", "size": 7, "line": line})
+    return _edge_marks(
+        "nonfinite", steps, 0.95, texts, {"symbol": "x-thin-open", "size": 8, "color": look.palette.sick, "line": line}
+    )
 
 
 def _events(scene: Scene, look: Look) -> Part:

@@ -103,11 +103,7 @@ def _line(
         "mode": "lines+markers" if len(rows) <= 60 and not thin else "lines",
         "x": packed(x[rows], "f8"),
         "y": packed(values[rows], "f8"),
-        "line": {
-            "color": colour,
-            "width": 1 if thin else 2.2 if role == "smooth" else 1.6,
-            "dash": "dash" if dash else "solid",
-        },
+        "line": {"color": colour, "width": width, "dash": "dash" if dash else "solid"},
         "marker": {"size": 4, "color": colour},
         "opacity": 0.4 if thin else 1,
         "name": plain(run.name),
@@ -125,6 +121,7 @@ def _nonfinite(run: Named, name: str, look: Look, kind: Across) -> Figure | None
     rows = np.flatnonzero(flags[name].to_numpy() > 0)
     if not len(rows):
         return None
+    colour = look.palette.sick
     words = [f"{plain(run.name)}: {WORDS[int(code)]}" for code in flags[name].to_numpy()[rows]]
     return {
         "type": "scatter",
@@ -134,7 +131,12 @@ def _nonfinite(run: Named, name: str, look: Look, kind: Across) -> Figure | None
         "y": [0.95] * len(rows),
         "text": words,
         "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"symbol": "x-thin-open", "size": 7, "line": {"width": 2, "color": look.palette.sick}},
+        "marker": {
+            "symbol": "x-thin-open",
+            "size": 8,
+            "color": look.palette.sick,
+            "line": {"width": 2, "color": look.palette.sick},
+        },
         "showlegend": False,
         "meta": {"role": "nonfinite"},
     }

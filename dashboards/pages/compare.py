@@ -14,7 +14,7 @@ from klinic.dashboards.figures.scene import signs
 from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of, query, run_url
-from klinic.dashboards.pages.explore import MAX_RUNS, chart, legend, named
+from klinic.dashboards.pages.explore import MAX_RUNS, chart, field, legend, named
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message
 from klinic.dashboards.words import speaker, when
 
@@ -30,17 +30,9 @@ def layout(context: Context, look: Look, search: str) -> Component:
     pick = dcc.Dropdown(id="compare-runs", options=ids, value=chosen, multi=True, placeholder=say("compare.pick"))
     axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time")]
     across = dcc.RadioItems(id="compare-x", options=axes, value="step", inline=True, className="radio")
-    fields = [
-        html.Label([html.Span(say("explore.runs")), pick], className="field wide"),
-        html.Label([html.Span(say("explore.x")), across], className="field"),
-    ]
-    return html.Div(
-        [
-            html.H1(say("compare.title"), className="sr"),
-            html.Div(fields, className="card controls"),
-            html.Div(id="compare-body"),
-        ]
-    )
+    fields = [field(say("explore.runs"), pick, "wide"), field(say("explore.x"), across)]
+    title = html.H1(say("compare.title"), className="sr")
+    return html.Div([title, html.Div(fields, className="card controls"), html.Div(id="compare-body")])
 
 
 def body(runs: Sequence[Named], look: Look, kind: str) -> Component:
@@ -136,10 +128,7 @@ def _config(runs: Sequence[Named], lang: Lang) -> Component:
     say, rows = speaker(lang), config_differences(runs)
     if not rows:
         return html.P(say("compare.config.none"), className="quiet")
-    cells = [
-        [html.Code(key), *(html.Code("–" if v is None else cut(v, LONGEST)) for v in values)]
-        for key, values in rows[:200]
-    ]
+    cells = [[html.Code(key), *map(_value, values)] for key, values in rows[:MAX_KEYS]]
     return _table([say("config.key"), *_heads(runs)], cells)
 
 
@@ -150,11 +139,12 @@ def _value(value: str | None) -> Component:
 def register(app: Dash, context: Context) -> None:
     """The callback of the page."""
 
-    @app.callback(
+    def show(ids: Any, kind: Any, ui: Any) -> Any:
+        return body(named(context, ids or []), look_of(ui), str(kind))
+
+    app.callback(
         Output("compare-body", "children"),
         Input("compare-runs", "value"),
         Input("compare-x", "value"),
         State("ui", "data"),
-    )
-    def show(ids: Any, kind: Any, ui: Any) -> Any:
-        return body(named(context, ids or []), look_of(ui), str(kind))
+    )(show)

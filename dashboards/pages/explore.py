@@ -17,6 +17,7 @@ from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import speaker
 from klinic.diagnostics.knowledge import metric
 
+Params = Mapping[str, list[str]]
 MAX_CHARTS, MAX_RUNS = 12, 8
 FIRST = "critic/score/mean|actor/ppo_kl|actor/entropy$|actor/grad_norm"
 
@@ -26,16 +27,11 @@ def layout(context: Context, look: Look, search: str) -> Component:
     params, say = query(search), speaker(look.lang)
     ids = sorted(name for name, entry in context.shelf.entries.items() if entry.scene is not None)
     chosen = [name for name in params.get("run", []) if name in ids][:MAX_RUNS] or ids[:1]
-    return html.Div(
-        [
-            html.H1(say("explore.title"), className="sr"),
-            _controls(params, ids, chosen, look),
-            html.Div(id="explore-body"),
-        ]
-    )
+    title = html.H1(say("explore.title"), className="sr")
+    return html.Div([title, _controls(params, ids, chosen, look), html.Div(id="explore-body")])
 
 
-def _controls(params: Mapping[str, list[str]], ids: Sequence[str], chosen: Sequence[str], look: Look) -> Component:
+def _controls(params: Params, ids: Sequence[str], chosen: Sequence[str], look: Look) -> Component:
     say = speaker(look.lang)
     runs = dcc.Dropdown(
         id="explore-runs", options=list(ids), value=list(chosen), multi=True, placeholder=say("explore.runs")
@@ -48,41 +44,33 @@ def _controls(params: Mapping[str, list[str]], ids: Sequence[str], chosen: Seque
         maxLength=300,
         placeholder=say("explore.pattern"),
     )
+    made = [field(say("explore.runs"), runs, "wide"), field(say("explore.metrics"), pattern, "wide")]
+    return html.Div([*made, *_ways(params, look), _export(look)], className="card controls")
+
+
+def _ways(params: Params, look: Look) -> list[Component]:
+    """How the values are shown: x axis, log scale, smoothing."""
+    say, kind = speaker(look.lang), kind_of(one(params, "x"))
     axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time", "tokens")]
-    across = dcc.RadioItems(
-        id="explore-x", options=axes, value=kind_of(one(params, "x")), inline=True, className="radio"
-    )
-    log = dcc.Checklist(
-        id="explore-log",
-        options=[{"label": say("explore.log"), "value": "log"}],
-        value=["log"] if one(params, "log") else [],
-    )
-    span = dcc.Input(
-        id="explore-span",
-        type="number",
-        min=0,
-        max=1000,
-        step=1,
-        value=int(floating(one(params, "span")) or 0),
-        debounce=0.3,
-    )
-    fields = [
-        ("explore.runs", runs, "wide"),
-        ("explore.metrics", pattern, "wide"),
-        ("explore.x", across, ""),
-        ("explore.log", log, ""),
-        ("explore.smooth", span, ""),
-    ]
-    made = [html.Label([html.Span(say(key)), field], className=f"field {kind}") for key, field, kind in fields]
-    return html.Div([*made, _export(look)], className="card controls")
+    across = dcc.RadioItems(id="explore-x", options=axes, value=kind, inline=True, className="radio")
+    options = [{"label": say("explore.log"), "value": "log"}]
+    chosen = ["log"] if one(params, "log") else []
+    log = dcc.Checklist(id="explore-log", options=options, value=chosen, className="radio")
+    steps = int(min(max(floating(one(params, "span")) or 0, 0), 1000))
+    span = dcc.Input(id="explore-span", type="number", min=0, max=1000, step=1, value=steps, debounce=0.3)
+    return [field(say("explore.x"), across), field("", log), field(say("explore.smooth"), span)]
+
+
+def field(label: str, control: Component, kind: str = "") -> Component:
+    """A control under its label."""
+    return html.Label([html.Span(label), control], className=f"field {kind}")
 
 
 def _export(look: Look) -> Component:
     kinds = ("png", "svg", "csv", "html")
     buttons = [html.Button(kind.upper(), className="button", type="button", **{"data-export": kind}) for kind in kinds]
-    return html.Div(
-        [html.Span(speaker(look.lang)("explore.export"), className="meta"), *buttons], className="buttons export"
-    )
+    label = html.Span(speaker(look.lang)("explore.export"), className="meta")
+    return html.Div([label, *buttons], className="buttons export")
 
 
 def kind_of(text: str) -> Across:
@@ -112,9 +100,8 @@ def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Acro
         return message(say("explore.title"), say("explore.bad", why=error), kind="error")
     if not names:
         return message(say("explore.title"), say("explore.none"))
-    more = (
-        [html.P(say("explore.more", n=len(names), m=MAX_CHARTS), className="meta")] if len(names) > MAX_CHARTS else []
-    )
+    note = html.P(say("explore.more", n=len(names), m=MAX_CHARTS), className="meta")
+    more = [note] if len(names) > MAX_CHARTS else []
     drawn = [chart(runs, name, look, view, kind) for name in names[:MAX_CHARTS]]
     return html.Section([legend(runs), *more, html.Div(drawn, className="charts")], className="card")
 
@@ -136,7 +123,11 @@ def legend(runs: Sequence[Named]) -> Component:
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
-    @app.callback(
+    def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, ui: Any) -> Any:
+        view = View(span=int(span or 0), log=bool(log))
+        return body(named(context, ids or []), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+
+    app.callback(
         Output("explore-body", "children"),
         Input("explore-runs", "value"),
         Input("explore-pattern", "value"),
@@ -144,10 +135,7 @@ def register(app: Dash, context: Context) -> None:
         Input("explore-log", "value"),
         Input("explore-span", "value"),
         State("ui", "data"),
-    )
-    def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, ui: Any) -> Any:
-        view = View(span=int(span or 0), log=bool(log))
-        return body(named(context, ids or []), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+    )(show)
 
     app.clientside_callback(
         ClientsideFunction("klinic", "explored"),

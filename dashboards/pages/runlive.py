@@ -39,16 +39,6 @@ def register(app: Dash, context: Context) -> None:
 
 
 def _register_views(app: Dash, context: Context) -> None:
-    @app.callback(
-        Output("run-body", "children"),
-        Output("run-timeline", "children"),
-        Output("run-detail", "children"),
-        Input("view", "data"),
-        Input("redraw", "data"),
-        State("window", "data"),
-        State("seen", "data"),
-        State("ui", "data"),
-    )
     def show(view: Any, _redraw: Any, window: Any, seen: Any, ui: Any) -> Any:
         entry, look = context.shelf.entry(seen["run"]), look_of(ui)
         if entry is None or entry.scene is None:
@@ -57,22 +47,43 @@ def _register_views(app: Dash, context: Context) -> None:
         rows = timeline.timeline(entry, look.lang, picked)
         return body(entry, look, view, window), rows, finding.detail(entry, look.lang, picked)
 
-    @app.callback(
-        Output("config-table", "children"),
-        Input("config-search", "value"),
-        Input("config-show", "value"),
+    app.callback(
+        Output("run-body", "children"),
+        Output("run-timeline", "children"),
+        Output("run-detail", "children"),
+        Input("view", "data"),
+        Input("redraw", "data"),
+        State("window", "data"),
         State("seen", "data"),
         State("ui", "data"),
-    )
+    )(show)
+
     def config(needle: Any, show: Any, seen: Any, ui: Any) -> Any:
         entry = context.shelf.entry(seen["run"])
         if entry is None or entry.run is None:
             return no_update
         return tables.config_table(entry.run, str(needle or "")[:200], str(show), look_of(ui).lang)
 
+    app.callback(
+        Output("config-table", "children"),
+        Input("config-search", "value"),
+        Input("config-show", "value"),
+        State("seen", "data"),
+        State("ui", "data"),
+    )(config)
+
 
 def _register_tick(app: Dash, context: Context) -> None:
-    @app.callback(
+    def tick(_n: Any, seen: Seen, view: Any, window: Any, ui: Any) -> Any:
+        entry, look = context.shelf.entry(seen["run"]), look_of(ui)
+        going = entry is not None and entry.state() in ("running", "stalled")
+        progress = banner.progress(entry, look.lang) if entry and going else no_update
+        if entry is None or entry.scene is None or entry.stamp == seen["version"]:
+            return [no_update, no_update, no_update, progress, *(no_update for _ in PARTS)]
+        news, now, redraw = _moved(entry, seen, look, view, window)
+        return [news, now, redraw, banner.progress(entry, look.lang), *_changed(entry, seen, now, look.lang, view)]
+
+    app.callback(
         Output("fresh", "data"),
         Output("seen", "data"),
         Output("redraw", "data"),
@@ -84,15 +95,7 @@ def _register_tick(app: Dash, context: Context) -> None:
         State("window", "data"),
         State("ui", "data"),
         prevent_initial_call=True,
-    )
-    def tick(_n: Any, seen: Seen, view: Any, window: Any, ui: Any) -> Any:
-        entry, look = context.shelf.entry(seen["run"]), look_of(ui)
-        going = entry is not None and entry.state() in ("running", "stalled")
-        progress = banner.progress(entry, look.lang) if entry and going else no_update
-        if entry is None or entry.scene is None or entry.stamp == seen["version"]:
-            return [no_update, no_update, no_update, progress, *(no_update for _ in PARTS)]
-        news, now, redraw = _moved(entry, seen, look, view, window)
-        return [news, now, redraw, banner.progress(entry, look.lang), *_changed(entry, seen, now, look.lang, view)]
+    )(tick)
 
 
 def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tuple[Any, dict[str, Any], Any]:

@@ -10,11 +10,12 @@ import dash_ag_grid as dag
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from klinic.dashboards.figures.spark import spark
+from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of, run_url
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views.parts import Component, icon, loading, message
-from klinic.dashboards.words import duration, named, number, speaker
+from klinic.dashboards.words import duration, named, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Severity
 
@@ -158,42 +159,19 @@ def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
 def columns(lang: Lang) -> list[dict[str, Any]]:
     """The columns in their order; widths fit 1280 px."""
     say = speaker(lang)
-    make = [
+    number_filter = {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": RIGHT}
+    scored, aged = ({"valueFormatter": {"function": f"params.data.{name}"}} for name in ("scored", "aged"))
+    make: list[tuple[str, str, int, dict[str, Any]]] = [
         ("kind", "status", 10, {"hide": True}),
         ("rank", "status", 100, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
         ("id", "name", 200, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
         ("health", "health", 100, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
-        (
-            "step",
-            "step",
-            68,
-            {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": RIGHT},
-        ),
-        (
-            "score",
-            "score",
-            84,
-            {
-                "type": "rightAligned",
-                "filter": "agNumberColumnFilter",
-                "cellClass": RIGHT,
-                "valueFormatter": {"function": "params.data.scored"},
-            },
-        ),
+        ("step", "step", 68, number_filter),
+        ("score", "score", 80, number_filter | scored),
         ("spark", "trend", 120, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
         ("finding", "finding", 220, {"flex": 3, "minWidth": 170, "tooltipField": "finding", "cellClass": "mono"}),
-        ("framework", "framework", 92, {}),
-        (
-            "age",
-            "age",
-            92,
-            {
-                "type": "rightAligned",
-                "filter": "agNumberColumnFilter",
-                "cellClass": RIGHT,
-                "valueFormatter": {"function": "params.data.aged"},
-            },
-        ),
+        ("framework", "framework", 96, {}),
+        ("age", "age", 92, number_filter | aged),
         ("state", "state", 106, {"cellRenderer": "RunState"}),
     ]
     return [
@@ -204,15 +182,6 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
-    @app.callback(
-        Output("runs-grid", "rowTransaction"),
-        Output("runs-seen", "data"),
-        Output("runs-count", "children"),
-        Input("runs-tick", "n_intervals"),
-        State("runs-seen", "data"),
-        State("ui", "data"),
-        prevent_initial_call=True,
-    )
     def tick(_n: Any, seen: int, ui: Any) -> Any:
         entries, lang = context.shelf.entries, look_of(ui).lang
         changed = [entry for entry in entries.values() if entry.stamp > seen]
@@ -223,6 +192,16 @@ def register(app: Dash, context: Context) -> None:
             "update": [row(e, lang) for e in changed if e.born <= seen],
         }
         return {**news, "async": False}, max(e.stamp for e in changed), counted(entries.values(), lang)
+
+    app.callback(
+        Output("runs-grid", "rowTransaction"),
+        Output("runs-seen", "data"),
+        Output("runs-count", "children"),
+        Input("runs-tick", "n_intervals"),
+        State("runs-seen", "data"),
+        State("ui", "data"),
+        prevent_initial_call=True,
+    )(tick)
 
     app.clientside_callback(
         ClientsideFunction("klinic", "search"),

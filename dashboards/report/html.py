@@ -58,16 +58,18 @@ def document(parts: Sequence[Component], look: Look, title: str) -> str:
 
 def _run(entry: Entry, look: Look) -> Component:
     lang, say = look.lang, speaker(look.lang)
+    drawn, details = _panels(entry, look), _details(entry, lang)
+    rows = html.Section([html.H2(say("run.findings")), timeline.timeline(entry, lang)], className="card")
     parts = [
         html.Div(banner.head(entry, lang), className="top"),
         banner.banner(entry, lang),
         html.Section(vitals.cards(entry, lang), className="vitals"),
-        html.Section(
-            [html.H2(say("run.findings")), timeline.timeline(entry, lang), *_details(entry, lang)], className="card"
-        ),
+        rows,
         finding.incidents(entry, lang),
         prescription(entry, lang),
-        *_panels(entry, look),
+        *drawn[:1],
+        *([html.Section(details, className="card")] if details else []),
+        *drawn[1:],
         _config(entry, lang),
     ]
     return html.Article(parts, className="run")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dash import html
 
+from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
-from klinic.dashboards.words import duration, evidence_text, named, number, speaker, summary, when
+from klinic.dashboards.words import duration, evidence_text, named, speaker, summary, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.engine.story import capital
@@ -68,7 +69,7 @@ def headline(found: Diagnosis, lang: Lang) -> str:
     say, root = speaker(lang), worst_root(found.findings)
     crash = max((i for i in found.incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
     if crash is not None:
-        return crash.message
+        return capital(crash.message)
     if root is None or root.severity <= Severity.INFO:
         return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
     return f"{capital(summary(root.id, root.message, lang))}, {when(root, lang)}"
@@ -78,7 +79,7 @@ def story(found: Diagnosis, lang: Lang) -> str:
     """What showed it and what followed, after the headline; the diagnosis' own sentence where there is no root."""
     say, root = speaker(lang), worst_root(found.findings)
     if root is None or root.severity <= Severity.INFO:
-        return found.story if found.incidents and lang == "en" else ""
+        return "" if lang == "zh" or found.story.startswith(headline(found, lang)) else found.story
     shown = [evidence_text(item, lang) for item in telling(root.evidence, 1)]
     after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
     told = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]

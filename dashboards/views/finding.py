@@ -38,6 +38,9 @@ def _body(finding: Finding, lang: Lang) -> list[Component]:
     alike = (card.data.get("look_alikes") or ()) if card else ()
     rows = [html.Li([html.Code(str(item["name"])), f" {item.get('because', '')}"]) for item in alike]
     parts += [_part(say("run.lookalikes"), html.Ul(rows))] if rows else []
+    sources = (card.data.get("references") or ()) if card else ()
+    links = [html.Li(html.A(str(s["title"]), href=str(s["url"]), rel="noreferrer", target="_blank")) for s in sources]
+    parts += [_part(say("run.references"), html.Ul(links))] if links else []
     return [html.Div(parts, className="parts")]
 
 

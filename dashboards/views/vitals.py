@@ -7,10 +7,11 @@ from typing import Any
 from dash import html
 
 from klinic.dashboards.figures.spark import spark
+from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import Component, badge, drawing, icon
-from klinic.dashboards.words import number, speaker, vital_title
+from klinic.dashboards.words import speaker, vital_title
 from klinic.diagnostics.engine.model import Vital
 
 

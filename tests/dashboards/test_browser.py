@@ -221,7 +221,8 @@ def test_the_report_works_without_a_server(visit, recordings, tmp_path) -> None:
     run = open_run(recordings / SICK)
     path = tmp_path / "report.html"
     path.write_text(render([Judged(run, diagnose(run))]))
-    page = visit(path.as_uri(), height=3000)
+    page = visit(path.as_uri())
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
     page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length >= 2")
     assert "moves too far" in page.inner_text(".headline")
 
