@@ -82,7 +82,7 @@ def _extreme(name: str, x: tuple[Node, ...]) -> Node:
     def apply(*values: Value) -> Value:
         known = [value for value in values if value is not None]
         if any(isinstance(value, np.ndarray) for value in known):
-            return reduce(pick, known)
+            return reduce(pick, known) + 0.0  # numpy takes either of -0.0 and 0.0, by the array's length
         return among(known) if known else None
 
     return folded(Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply))
