@@ -12,6 +12,7 @@ from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.verlconfig import needs_plus
 from klinic.diagnostics.verlconfig.overrides import Override, override
 
 MAX_BYTES = 4_000_000
@@ -107,7 +108,9 @@ def _from_run(name: str) -> Source:
 
 
 def _written(key: str, value: Any, place: Place) -> Written:
-    return Written(Override("", key, value, f"{key}={hydra(value)}"), place)
+    """A key of a config: one that verl's own config lacks was appended, or the config would not hold it."""
+    mark = "+" if needs_plus(key) else ""
+    return Written(Override(mark, key, value, f"{mark}{key}={hydra(value)}"), place)
 
 
 def _from_yaml(name: str, text: str | None) -> Source:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.preflight import read_source
+from klinic.diagnostics.preflight import preflight, read_source
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
 
@@ -75,6 +75,7 @@ def test_a_recording_gives_what_a_person_wrote() -> None:
     source = read_source([str(root / "sample_logs" / "h200" / "err_missing_data")])
     assert source.kind == "run"
     assert "data.train_batch_size" in {one.key for one in source.written}
+    assert not [one for one in preflight(source, gpus=8, engine="table").found if one.name == "key-needs-plus"]
 
 
 @pytest.mark.parametrize(
