@@ -12,9 +12,21 @@ def verdict(overrides: list[str]) -> str | None:
     from klinic.diagnostics.verlconfig.compose import verl_verdict
 
     try:
-        return verl_verdict(overrides)
-    except Exception as trouble:  # a refusal to compose is an answer too
+        return verl_verdict(overrides) or rollout_built(overrides)
+    except Exception as trouble:  # a refusal to compose, or to build the rollout's config, is an answer too
         return f"{type(trouble).__name__}: {trouble}"
+
+
+def rollout_built(overrides: list[str]) -> None:
+    """Build the rollout's config as verl's workers do after validate_config."""
+    from hydra import compose, initialize_config_dir
+    from verl.utils.config import omega_conf_to_dataclass
+
+    from klinic.diagnostics.verlconfig.generate import config_dir
+
+    with initialize_config_dir(str(config_dir()), version_base=None):
+        tree = compose("ppo_trainer", overrides=overrides)
+    omega_conf_to_dataclass(tree.actor_rollout_ref.rollout)
 
 
 if __name__ == "__main__":
