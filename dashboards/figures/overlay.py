@@ -121,7 +121,6 @@ def _nonfinite(run: Named, name: str, look: Look, kind: Across) -> Figure | None
     rows = np.flatnonzero(flags[name].to_numpy() > 0)
     if not len(rows):
         return None
-    colour = look.palette.sick
     words = [f"{plain(run.name)}: {WORDS[int(code)]}" for code in flags[name].to_numpy()[rows]]
     return {
         "type": "scatter",
