@@ -22,7 +22,6 @@ from klinic.diagnostics.engine.model import (
 )
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.report.base import Judged, formats, load
-from klinic.diagnostics.report.words import bounds, number, plain, sparkline, steps
 from klinic.diagnostics.run import Config, Run, Source
 
 LOGS = Path(__file__).parents[2] / "sample_logs"
@@ -220,36 +219,3 @@ def test_markdown_keeps_log_text_from_acting_as_markup():
     assert "```sh\na.lr=3e-06\n```" in text
     assert "| Update KL (`actor/ppo_kl`) | sick | 0.03 nats/token | below 0.01 | rising |" in text
     assert "  - led to **error** `reward-collapse` (REW02)" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "unknown"), (0, "0"), (0.0, "0"), (4.9312, "4.93"), (1024.4, "1024"), (0.08319, "0.0832"), (0.5, "0.5"),
-        (3.2e-6, "3.2e-06"), (-6.52e-9, "-6.52e-09"), (1234567.0, "1.23e+06"), (99.96, "100"), (-0.00099, "-0.00099"),
-    ],
-)  # fmt: skip
-def test_numbers_have_three_digits(value, expected):
-    assert number(value) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"), [(None, "unset"), (True, "true"), (3e-7, "3e-07"), (0.2, "0.2"), (["console"], "[console]")]
-)
-def test_config_values_read_as_overrides(value, expected):
-    assert plain(value) == expected
-
-
-def test_ranges_and_steps_in_words():
-    assert [bounds(0.6, 0.9), bounds(None, 0.02), bounds(800, None), bounds(None, None)] == [
-        "0.6 to 0.9", "below 0.02", "above 800", ""
-    ]  # fmt: skip
-    assert [steps(3, 3), steps(3, 9), steps(3, 9, running=True)] == ["step 3", "steps 3 to 9", "from step 3 on"]
-
-
-def test_sparklines_show_gaps_and_constants():
-    assert sparkline([0.0, 1.0, None, 0.5]) == "▁█·▅"
-    assert sparkline([0.0, 0.0]) == "▁▁"
-    assert sparkline([2.0, 2.0]) == "▄▄"
-    assert sparkline([None]) == "·"
-    assert len(sparkline(list(range(435)), 16)) == 16
