@@ -12,7 +12,6 @@ import torch
 
 from klinic.trainer.plugin.cpu.generate import Generator, Request
 from klinic.trainer.plugin.cpu.sampling import Sampling
-from klinic.trainer.plugin.cpu.threads import threads
 
 EOS = 3
 PROMPTS = [[5, 6, 7], [8] * 10, [11, 12, 13, 14, 15, 16], [5, 6, 7]]
@@ -175,25 +174,9 @@ def test_finished_rows_leave_the_batch(qwen: Any, monkeypatch: pytest.MonkeyPatc
     assert sizes == [4, 4, *[1] * 8]
 
 
-@pytest.mark.parametrize(
-    ("params", "told"),
-    [({"temperature": -1}, "temperature"), ({"top_p": 0}, "top_p"), ({"repetition_penalty": 0}, "repetition_penalty")],
-)
-def test_parameters_that_nothing_can_honour_are_refused(params: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        Sampling.read(params, 8)
-
-
 def test_an_empty_prompt_is_refused(qwen: Any) -> None:
     with pytest.raises(ValueError, match="prompt without tokens"):
         decode(qwen, [[]])
-
-
-def test_threads_are_shared_and_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("KLINIC_THREADS", raising=False)
-    assert threads(sharing=10**6) == 1 <= threads()
-    monkeypatch.setenv("KLINIC_THREADS", "3")
-    assert threads() == 3
 
 
 @pytest.fixture
