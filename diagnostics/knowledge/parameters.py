@@ -53,9 +53,8 @@ def parameters() -> dict[str, Parameter]:
 
 
 def _entry(name: str, row: dict[str, Any]) -> Parameter:
-    lists = {key: tuple(row.get(key) or ()) for key in ("controls", "metrics")}
-    texts: dict[str, Any] = {key: value for key, value in row.items() if key not in lists}
-    return Parameter(name, **texts, **lists)
+    lists = ("controls", "metrics")
+    return Parameter(**{"name": name, **row, **{key: tuple(row.get(key) or ()) for key in lists}})
 
 
 def search(word: str) -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from klinic.diagnostics.run import Config, Run, Source
 from klinic.diagnostics.verlconfig import Settings, all_keys, check_override, facts, for_version, nearest, violations
 from klinic.diagnostics.verlconfig.compose import compose
-from klinic.diagnostics.verlconfig.constraints import _all
+from klinic.diagnostics.verlconfig.constraints import all_constraints
 from klinic.diagnostics.verlconfig.dialects import OPENRLHF, TRL, VERL
 from klinic.diagnostics.verlconfig.values import parsed
 
@@ -19,7 +19,7 @@ VALUES = st.one_of(
     st.sampled_from(["${a.b}", "${oc.select:x,1}", "1e-6", "[a,b]", "???", "gae", "grpo"]),
     st.lists(st.integers(), max_size=3),
 )
-CONSTRAINED = sorted({key for rule in _all() for key in rule.keys})
+CONSTRAINED = sorted({key for rule in all_constraints() for key in rule.keys})
 KEYS = st.one_of(st.sampled_from(CONSTRAINED), st.sampled_from(all_keys()), st.text("abc._+~", max_size=20))
 
 
