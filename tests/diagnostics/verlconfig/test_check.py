@@ -114,10 +114,10 @@ def test_dynamic_batches_lift_the_micro_batch_rules() -> None:
 def test_each_constraint_names_keys_of_verl() -> None:
     from klinic.diagnostics.verlconfig import known
     from klinic.diagnostics.verlconfig.bounds import BOUNDS
-    from klinic.diagnostics.verlconfig.constraints import _all
+    from klinic.diagnostics.verlconfig.constraints import all_constraints
 
-    assert len(_all()) > 25
-    for rule in _all():
+    assert len(all_constraints()) > 25
+    for rule in all_constraints():
         assert all(map(known, rule.keys)), rule.name
     assert all(map(known, BOUNDS))
 
