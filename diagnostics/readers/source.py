@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 20
@@ -43,10 +42,6 @@ class Decoder:
             yield data
         else:
             yield from self._members(data)
-
-    def held(self) -> bytes:
-        """Bytes held back while the source's kind is open."""
-        return self._start
 
     def at_end(self) -> str:
         """What is wrong if the source ends here, in words."""
@@ -104,17 +99,6 @@ def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
             return
         yield piece
         left = None if left is None else left - len(piece)
-
-
-def peek(path: Path, size: int = HEAD) -> bytes:
-    """The first bytes of a file, decompressed; raises OSError."""
-    decoder, out = Decoder(), b""
-    with path.open("rb") as stream:
-        for piece in blocks(stream):
-            out += decoder.feed(piece)
-            if len(out) >= size or decoder.trouble:
-                return out[:size]
-    return (out + decoder.held())[:size]
 
 
 def standard_input() -> BinaryIO:

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 ROLES = ("system", "user", "assistant", "tool")
-VERL_SOURCES = ("openai/gsm8k", "lighteval/MATH", "DigitalLearningGmbH/MATH-lighteval", "HuggingFaceH4/MATH-500")
 FIRST = 3  # problems of one kind that are told with their rows; the rest is counted
 
 
