@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from klinic.diagnostics.readers._values import number
+from klinic.diagnostics.verlconfig.values import parts_of
 
 MAX_TEXT = 4_000_000
 _DOTTED = re.compile(
@@ -112,29 +113,11 @@ def _primitive(raw: str) -> Any:
 
 
 def _collection(raw: str) -> Any:
-    parts = [part for part in _split(raw[1:-1]) if part.strip()]
+    parts = parts_of(raw[1:-1])
     if raw[0] == "[":
         return [typed(part) for part in parts]
     pairs = (part.partition(":") for part in parts)
     return {key.strip().strip("'\""): typed(value) for key, _, value in pairs}
-
-
-def _split(inner: str) -> Iterator[str]:
-    """Parts between commas that stand in no bracket and no quote."""
-    depth, quote, start = 0, "", 0
-    for place, letter in enumerate(inner):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "[{(":
-            depth += 1
-        elif letter in "]})":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            yield inner[start:place]
-            start = place + 1
-    yield inner[start:]
 
 
 def parse_override_list(text: str) -> dict[str, Any]:

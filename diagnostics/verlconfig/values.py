@@ -25,16 +25,16 @@ def parsed(value: Any) -> Any:
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         return text[1:-1]
     if text[:1] == "[" and text[-1:] == "]":
-        return [parsed(part) for part in _parts(text[1:-1])]
+        return [parsed(part) for part in parts_of(text[1:-1])]
     return _mapping(text) if text[:1] == "{" and text[-1:] == "}" else text
 
 
 def _mapping(text: str) -> dict[str, Any]:
-    pairs = (part.partition(":") for part in _parts(text[1:-1]))
+    pairs = (part.partition(":") for part in parts_of(text[1:-1]))
     return {str(parsed(key)): parsed(value) for key, _, value in pairs}
 
 
-def _parts(inside: str) -> list[str]:
+def parts_of(inside: str) -> list[str]:
     """Split at commas outside of quotes and brackets."""
     parts, start, depth, quote = [], 0, 0, ""
     for place, char in enumerate(inside):
