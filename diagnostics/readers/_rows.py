@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from klinic.diagnostics.readers._configscan import ConfigScan
@@ -9,7 +10,7 @@ from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.run.events import Event, Line, ManifestRead
 
 
-class RowSession:
+class RowSession(ABC):
     """Frames in, events out. A format overrides `rows`: the events of a frame, None where it holds no metrics."""
 
     def __init__(self) -> None:
@@ -28,9 +29,9 @@ class RowSession:
         self._config.close()
         return [*events, *self._config.drain()]
 
+    @abstractmethod
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """Events of one frame, or None where it is none of this format's."""
-        raise NotImplementedError
 
     def ended(self) -> Iterable[Event]:
         """What was held back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def _overrides(words: Any) -> dict[str, Any]:
     return parse_overrides(str(words))
 
 
-class _Records:
+class _Records(ABC):
     """JSON lines that hold no metrics but records of a kind."""
 
     def __init__(self) -> None:
@@ -119,8 +120,9 @@ class _Records:
 
     where = ""
 
+    @abstractmethod
     def _event(self, record: dict[str, Any]) -> Event:
-        raise NotImplementedError
+        """What a record tells."""
 
 
 class Events(_Records):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -75,7 +76,7 @@ class Known:
     block: Block
 
 
-class Node:
+class Node(ABC):
     """One operation. `key` is its normalised text: equal keys are evaluated once."""
 
     kind: Kind = "number"
@@ -91,9 +92,9 @@ class Node:
         """State before the first row."""
         return None
 
+    @abstractmethod
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Values over the block's rows, and the state for the next block."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return self.key
@@ -189,9 +190,9 @@ class OnValues(Node):
         """State of the fold before the first value."""
         return None
 
+    @abstractmethod
     def fold(self, new: Known, state: Any) -> tuple[Floats, Any]:
         """One result for each new value (NaN where unknown), and the next state."""
-        raise NotImplementedError
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Gather the new values, fold, scatter the results back to their rows."""
