@@ -101,8 +101,8 @@ def _line(
     return {
         "type": "scatter",
         "mode": "lines+markers" if len(rows) <= 60 and not thin else "lines",
-        "x": packed(x[rows], "f8"),
-        "y": packed(values[rows], "f8"),
+        "x": packed(x[rows], "i4" if kind == "step" else "f8"),
+        "y": packed(values[rows]),
         "line": {"color": colour, "width": width, "dash": "dash" if dash else "solid"},
         "marker": {"size": 4, "color": colour},
         "opacity": 0.4 if thin else 1,

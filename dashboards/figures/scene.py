@@ -14,15 +14,14 @@ import polars as pl
 
 from klinic.dashboards.figures.arrays import Floats
 from klinic.dashboards.figures.limits import Limit, limits
+from klinic.dashboards.figures.memory import Memory
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Vital
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.run import Run
-from klinic.diagnostics.signals import ExpressionError, Scope, compile_text
-from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.evaluate import Evaluator
+from klinic.diagnostics.signals import ExpressionError, Scope
 from klinic.diagnostics.verlconfig import facts
 
 _QUOTED = re.compile(r"'([^']+/[^']*)'")
@@ -40,8 +39,9 @@ class Bounds:
 class Scene:
     """A run, judged. Everything here is a pure function of both, kept once computed."""
 
-    def __init__(self, run: Run, diagnosis: Diagnosis) -> None:
+    def __init__(self, run: Run, diagnosis: Diagnosis, memory: Memory | None = None) -> None:
         self.run, self.diagnosis = run, diagnosis
+        self._memory = memory or Memory()
         self._bounds: dict[str, Bounds | None] = {}
         self._baselines: dict[str, float | None] = {}
 
@@ -82,7 +82,7 @@ class Scene:
         if sign is None or not self.run.has(name):
             return None
         texts = {end: sign.bounds[f"healthy.{end}"] for end in ("low", "high")}
-        series = evaluated(self.run, {end: text for end, text in texts.items() if text}, Scope(lets=sign.lets))
+        series = self._evaluated({end: text for end, text in texts.items() if text}, Scope(lets=sign.lets))
         empty = np.full(self.run.frame.height, np.nan)
         return Bounds(series.get("low", empty), series.get("high", empty), sign.title)
 
@@ -97,10 +97,20 @@ class Scene:
     def baseline(self, name: str) -> float | None:
         """The run's own healthy level of a metric, where the judge trusts one."""
         if name not in self._baselines:
-            series = _base(self.run, name)
+            series = self._base(name)
             finite = series[~np.isnan(series)] if series is not None else np.empty(0)
             self._baselines[name] = float(finite[-1]) if len(finite) else None
         return self._baselines[name]
+
+    def _base(self, name: str) -> Floats | None:
+        """The judge's baseline a row; None for a name that its language cannot hold."""
+        try:
+            return self._evaluated({"base": f"base({ast.unparse(ast.Constant(name))})"}, Scope()).get("base")
+        except ExpressionError:
+            return None
+
+    def _evaluated(self, texts: Mapping[str, str], scope: Scope) -> dict[str, Floats]:
+        return self._memory.values(self.run, facts(self.run), texts, scope)
 
     def limits(self, name: str) -> tuple[Limit, ...]:
         """Thresholds of the cards that compare this metric's level with a number."""
@@ -113,28 +123,6 @@ class Scene:
     def finding(self, rule: str | None) -> Finding | None:
         """A finding by its rule's id."""
         return next((finding for finding in self.diagnosis.findings if finding.id == rule), None)
-
-
-def _base(run: Run, name: str) -> Floats | None:
-    """The judge's baseline a row; None for a name that its language cannot hold."""
-    try:
-        return evaluated(run, {"base": f"base({ast.unparse(ast.Constant(name))})"}, Scope()).get("base")
-    except ExpressionError:
-        return None
-
-
-def evaluated(run: Run, texts: Mapping[str, str], scope: Scope) -> dict[str, Floats]:
-    """Values of expressions at every row, NaN where unknown."""
-    if not texts or not run.frame.height:
-        return {}
-    nodes = {name: compile_text(text, scope, "number") for name, text in texts.items()}
-    evaluator = Evaluator(list(nodes.values()))
-    evaluator.advance(Block(run, 0, run.frame.height, facts(run)))
-    return {name: _floats(evaluator.stream(node).series(run.frame.height, pl.Float64)) for name, node in nodes.items()}
-
-
-def _floats(series: pl.Series) -> Floats:
-    return series.fill_null(np.nan).to_numpy()
 
 
 @cache

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, no_update
 
+from klinic.dashboards.figures.arrays import POINTS
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.live import MAX_ROWS, fresh
 from klinic.dashboards.pages.context import Context, look_of
@@ -41,7 +42,7 @@ def register(app: Dash, context: Context) -> None:
 def _register_views(app: Dash, context: Context) -> None:
     def show(view: Any, _redraw: Any, window: Any, seen: Any, ui: Any) -> Any:
         entry, look = context.shelf.entry(seen["run"]), look_of(ui)
-        if entry is None or entry.scene is None:
+        if entry is None or entry.scene is None or _fine_enough(entry):
             return no_update, no_update, no_update
         picked = view.get("finding")
         rows = timeline.timeline(entry, look.lang, picked)
@@ -53,7 +54,7 @@ def _register_views(app: Dash, context: Context) -> None:
         Output("run-detail", "children"),
         Input("view", "data"),
         Input("redraw", "data"),
-        State("window", "data"),
+        Input("window", "data"),
         State("seen", "data"),
         State("ui", "data"),
     )(show)
@@ -71,6 +72,12 @@ def _register_views(app: Dash, context: Context) -> None:
         State("seen", "data"),
         State("ui", "data"),
     )(config)
+
+
+def _fine_enough(entry: Entry) -> bool:
+    """Whether only the window moved, over a run of which every point is drawn already."""
+    moved = {name.partition(".")[0] for name in ctx.triggered_prop_ids}
+    return moved == {"window"} and entry.run is not None and entry.run.frame.height <= POINTS // 2
 
 
 def _register_tick(app: Dash, context: Context) -> None:
@@ -107,7 +114,8 @@ def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tupl
     if scene is None or found is None or anew:
         return news, now, entry.stamp if anew else no_update
     chosen = found.charts(scene)
-    points, now["charts"] = fresh(scene, chosen, look, chart_view(view, window), seen["rows"], seen["charts"])
+    known = max(seen["rows"] - 1, 0)  # values may join the last row later: a validation, a second line of its step
+    points, now["charts"] = fresh(scene, chosen, look, chart_view(view, window), known, seen["charts"])
     return {**news, "charts": points}, now, no_update
 
 

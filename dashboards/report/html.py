@@ -75,6 +75,15 @@ def _run(entry: Entry, look: Look) -> Component:
     return html.Article(parts, className="run")
 
 
+def summary(entry: Entry, look: Look) -> str:
+    """The first screen of a run's report: verdict, vital signs, findings, and the vital signs' charts."""
+    lang, say = look.lang, speaker(look.lang)
+    rows = html.Section([html.H2(say("run.findings")), timeline.timeline(entry, lang)], className="card")
+    cards = html.Section(vitals.cards(entry, lang), className="vitals")
+    top = [html.Div(banner.head(entry, lang), className="top"), banner.banner(entry, lang), cards, rows]
+    return document([html.Article([*top, *_panels(entry, look)[:1]], className="run")], look, entry.id)
+
+
 def _details(entry: Entry, lang: Lang) -> list[Component]:
     """Findings that need a look, in full; they cannot be clicked in a file."""
     found = entry.diagnosis

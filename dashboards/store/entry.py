@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
+from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.figures.scene import Scene
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.run import Run
@@ -26,6 +27,7 @@ class Entry:
 
     id: stable name for links, unique in a dashboard. epoch: grows whenever rows before the last ones may have
     changed, so that a page must draw anew; version: grows with every change. grew: when its files last grew.
+    memory: what was evaluated of these rows; an epoch has its own.
     stamp, born: place of its last change and of its first one among all changes on the shelf.
     """
 
@@ -40,6 +42,7 @@ class Entry:
     watched: bool = False
     stamp: int = 0
     born: int = 0
+    memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     @property
     def standing(self) -> Standing:
@@ -53,7 +56,7 @@ class Entry:
         """The run with its diagnosis, where it has both."""
         if self.run is None or self.diagnosis is None:
             return None
-        return Scene(self.run, self.diagnosis)
+        return Scene(self.run, self.diagnosis, self.memory)
 
     @cached_property
     def pace(self) -> float | None:

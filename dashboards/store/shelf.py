@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.store.scan import News, Root, looks_like_a_run
 from klinic.diagnostics.engine.diagnose import diagnose
@@ -113,12 +114,14 @@ class Shelf:
         name = name + news.path.removeprefix(listed)
         old = self._entries.get(name)
         known = old if old is not None else Entry(name, news.path)
+        goes_on = _continues(known.run, news.run)
         changed = replace(
             known,
             run=news.run or known.run,
             problem=news.problem,
             version=known.version + 1,
-            epoch=known.epoch + (0 if _continues(known.run, news.run) else 1),
+            epoch=known.epoch + (0 if goes_on else 1),
+            memory=known.memory if goes_on else Memory(),
             grew=news.grew or known.grew,
             watched=known.watched or known.run is not None,
         )

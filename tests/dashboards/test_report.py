@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import click
+import pytest
 from dash import html
 
 from klinic.dashboards.figures.scene import Scene
@@ -46,3 +48,28 @@ def test_hostile_values_are_text(sick: Scene) -> None:
 def test_components_become_escaped_html() -> None:
     made = to_html(html.Div(["a<b", html.Span("x", className="y", title='"q"')], style={"left": "1%"}))
     assert made == '<div style="left:1%">a&lt;b<span class="y" title="&quot;q&quot;">x</span></div>'
+
+
+def test_a_picture_without_a_browser_is_an_error_in_a_line(sick: Scene, monkeypatch) -> None:
+    from klinic.dashboards.report import png
+
+    monkeypatch.setattr(png.shutil, "which", lambda name: None)
+    with pytest.raises(click.ClickException, match="Chromium or Chrome on the PATH"):
+        png.render([Judged(sick.run, sick.diagnosis)])
+
+
+def test_a_picture_shows_one_run(sick: Scene) -> None:
+    from klinic.dashboards.report import png
+
+    with pytest.raises(click.ClickException, match="these are 2"):
+        png.render([Judged(sick.run, sick.diagnosis)] * 2)
+
+
+@pytest.mark.slow
+def test_a_picture_is_a_png(sick: Scene) -> None:
+    from klinic.dashboards.report import png
+
+    if not any(map(png.shutil.which, png.BROWSERS)):
+        pytest.skip("no Chromium on the PATH")
+    made = png.render([Judged(sick.run, sick.diagnosis)])
+    assert made.startswith(b"\x89PNG") and len(made) > 20_000
