@@ -72,7 +72,7 @@ class TestErrors:
     def test_missing(self, tmp_path: Path) -> None:
         assert "no such file" in self.message(tmp_path / "none")
 
-    @pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+    @pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
     def test_empty(self, tmp_path: Path, content: bytes) -> None:
         (tmp_path / "x").write_bytes(content)
         assert "empty" in self.message(tmp_path / "x")
