@@ -7,6 +7,9 @@ from typing import Any
 from klinic.diagnostics.engine.remedy import Drop
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import table
+from klinic.diagnostics.verlconfig.spelling import spelt
+
+hydra = spelt  # the name under which reports and preflight know it
 
 # Settings that verl logs as metrics; the largest value is the one after warm-up and before decay.
 LOGGED = {"actor_rollout_ref.actor.optim.lr": "actor/lr", "critic.optim.lr": "critic/lr"}
@@ -55,19 +58,3 @@ def as_override(key: str, value: Any, run: Run) -> str:
         return f"~{key}"
     plus = "+" if is_verl(run) and table.needs_plus(key) else ""
     return f"{plus}{key}={hydra(value)}"
-
-
-def hydra(value: Any) -> str:
-    """A value in Hydra's override syntax: null, true, 3e-07, [a,b], quoted where a text needs it."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(hydra, value))}]"
-    if (
-        isinstance(value, str)
-        and not value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalnum()
-    ):
-        return "'" + value.replace("'", "\\'") + "'"
-    return repr(value) if isinstance(value, float) else str(value)

@@ -138,7 +138,8 @@ def test_information_is_not_treated(severity):
     ("value", "expected"),
     [
         (None, "null"), (True, "true"), (3e-7, "3e-07"), (8, "8"), ("token", "token"), ("seq-mean/x.y", "seq-mean/x.y"),
-        ("two words", "'two words'"), ("it's", "'it\\'s'"), (["a", 1], "[a,1]"), ("a=b", "'a=b'"),
+        ("two words", "'two words'"), ("it's", '"it\'s"'), (["a", 1], "[a,1]"), ("a=b", "'a=b'"),
+        ("null", "'null'"), ("12", "'12'"), ("中", "'中'"), ({"a": 1, "b": "x y"}, "{a:1,b:'x y'}"),
     ],
 )  # fmt: skip
 def test_values_are_written_as_hydra_reads_them(value, expected):

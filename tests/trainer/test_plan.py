@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klinic.diagnostics.verlconfig.constraints import violations
+from klinic.diagnostics.verlconfig.spelling import spelt
 from klinic.diagnostics.verlconfig.values import parsed
 from klinic.trainer.plan import Machine, PlanError, make_plan
 from klinic.trainer.plan.checks import disk_needed, problems
-from klinic.trainer.plan.hydra import spelt
 from klinic.trainer.plan.model import parameters
 
 LAPTOP = Machine((), 0.0, 2, 16.0)
