@@ -25,6 +25,8 @@ from klinic.diagnostics.run import Line, Row, Run, RunBuilder
 from klinic.diagnostics.run.events import ConfigRead, Event
 from klinic.diagnostics.verlconfig import facts
 
+pytestmark = pytest.mark.slow  # hundreds of generated runs
+
 SCHEMA = json.loads((Path(report.__path__[0]) / "schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 METRICS = (

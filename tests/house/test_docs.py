@@ -71,6 +71,7 @@ EXAMPLES = list(examples())
 
 
 @pytest.mark.parametrize(("command", "expected"), EXAMPLES)
+@pytest.mark.slow
 def test_example(command: str, expected: str) -> None:
     shown = run(command)
     assert re.fullmatch(pattern(expected), shown), f"$ {command}\n{shown}"

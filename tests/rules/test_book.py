@@ -25,6 +25,7 @@ def test_the_pages_are_not_stale() -> None:
     assert done.exit_code == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_stale_page_a_missing_one_and_one_too_many_are_seen_and_mended(tmp_path: Path) -> None:
     def run(*args: str) -> tuple[int, str]:
         done = CliRunner().invoke(rules, ["docs", "--out", str(tmp_path), *args])

@@ -36,6 +36,7 @@ def test_explain_suggests_the_nearest_word(klinic, word, hint, one_line):
     assert f"did you mean {hint}" in one_line(err)
 
 
+@pytest.mark.slow
 def test_every_rule_can_be_explained(klinic):
     from klinic.diagnostics.engine.library import all_cards
 

@@ -16,6 +16,9 @@ from klinic.diagnostics.gate.ward import make_round
 H200 = Path(__file__).parents[3] / "sample_logs" / "h200"
 
 
+pytestmark = pytest.mark.slow  # whole rounds
+
+
 def bed(ward, name, recording, *files, seed=1, **expect):
     """A labelled copy of a recording's files."""
     folder = ward / name

@@ -9,6 +9,8 @@ import pytest
 
 from klinic.diagnostics.cli import main
 
+pytestmark = pytest.mark.slow  # a composition of verl's whole config each
+
 GOOD = [
     "algorithm.adv_estimator=grpo",
     "actor_rollout_ref.rollout.name=vllm",
