@@ -10,7 +10,7 @@ QUICK := not slow and not long
 DEMO := runs/demo/$(shell date +%m%d-%H%M%S)
 REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --format json --out $(DEMO)/diagnosis.json
 
-.PHONY: demo test check test-long lint format types docs clean
+.PHONY: demo test check test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
 $(VENV)/installed: pyproject.toml constraints/cpu.txt
@@ -26,11 +26,17 @@ demo: $(VENV)/installed
 	$(BIN)/klinic diagnose $(DEMO) $(REPORTS)
 	@echo "Reports: $(DEMO)/diagnosis.md and diagnosis.json. What next: docs/tutorial.md"
 
-test: check
+test: check browser
 	$(BIN)/python -m pytest -m "slow and not long"
 
 check: lint types
 	$(BIN)/python -m pytest -n auto -m "$(QUICK)"
+
+# The dashboard's tests drive a real browser: any that is found, else Debian's where this machine lets us install it.
+browser:
+	for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; fi
 
 test-long: $(VENV)/installed
 	$(BIN)/python -m pytest -m long --timeout 1800

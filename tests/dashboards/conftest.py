@@ -16,6 +16,7 @@ from klinic.diagnostics.readers import open_run
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "sample_logs"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # the names that `make browser` looks for, too
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
@@ -83,7 +84,7 @@ def _close(contexts: list[object]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
-    path = os.environ.get("KLINIC_CHROMIUM") or shutil.which("chromium")
+    path = os.environ.get("KLINIC_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if not path:
         pytest.skip("no chromium on this machine; apt-get install chromium, or set KLINIC_CHROMIUM")
     from playwright.sync_api import sync_playwright
