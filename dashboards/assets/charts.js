@@ -43,7 +43,8 @@
     const steps = range && [Math.floor(range[0]), Math.ceil(range[1])];
     if (document.getElementById("view-window")) {
       window.klinicUrl({ from: steps && steps[0], to: steps && steps[1] });
-      window.dash_clientside.set_props("window", { data: range && range.map((x) => Math.round(x * 100) / 100) });
+      const data = range && range.map((x) => Math.round(x * 100) / 100);
+      ["window", "zoomed"].forEach((store) => window.dash_clientside.set_props(store, { data }));
       document.getElementById("view-window").classList.toggle("zoomed", Boolean(steps));
     }
   }

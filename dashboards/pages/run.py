@@ -57,6 +57,7 @@ def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component
     return [
         dcc.Store(id="seen", data=seen_of(entry, look, view)),
         dcc.Store(id="window", data=view["window"]),
+        dcc.Store(id="zoomed"),
         dcc.Store(id="redraw", data=0),
         dcc.Store(id="fresh", data=None),
         dcc.Store(id="sink"),

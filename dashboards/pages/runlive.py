@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, no_update
 
 from klinic.dashboards.figures.arrays import POINTS
 from klinic.dashboards.figures.theme import Lang, Look
@@ -23,6 +23,7 @@ Seen = Mapping[str, Any]
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
     _register_views(app, context)
+    _register_zoom(app, context)
     _register_tick(app, context)
     app.clientside_callback(
         ClientsideFunction("klinic", "view"),
@@ -42,7 +43,7 @@ def register(app: Dash, context: Context) -> None:
 def _register_views(app: Dash, context: Context) -> None:
     def show(view: Any, _redraw: Any, window: Any, seen: Any, ui: Any) -> Any:
         entry, look = context.shelf.entry(seen["run"]), look_of(ui)
-        if entry is None or entry.scene is None or _fine_enough(entry):
+        if entry is None or entry.scene is None:
             return no_update, no_update, no_update
         picked = view.get("finding")
         rows = timeline.timeline(entry, look.lang, picked)
@@ -54,7 +55,7 @@ def _register_views(app: Dash, context: Context) -> None:
         Output("run-detail", "children"),
         Input("view", "data"),
         Input("redraw", "data"),
-        Input("window", "data"),
+        State("window", "data"),
         State("seen", "data"),
         State("ui", "data"),
     )(show)
@@ -74,10 +75,22 @@ def _register_views(app: Dash, context: Context) -> None:
     )(config)
 
 
-def _fine_enough(entry: Entry) -> bool:
-    """Whether only the window moved, over a run of which every point is drawn already."""
-    moved = {name.partition(".")[0] for name in ctx.triggered_prop_ids}
-    return moved == {"window"} and entry.run is not None and entry.run.frame.height <= POINTS // 2
+def _register_zoom(app: Dash, context: Context) -> None:
+    def zoom(window: Any, seen: Any, view: Any, ui: Any) -> Any:
+        """Finer points of a long run; a short one is drawn whole already."""
+        entry = context.shelf.entry(seen["run"])
+        if entry is None or entry.scene is None or entry.scene.run.frame.height <= POINTS // 2:
+            return no_update
+        return body(entry, look_of(ui), view, window)
+
+    app.callback(
+        Output("run-body", "children", allow_duplicate=True),
+        Input("zoomed", "data"),
+        State("seen", "data"),
+        State("view", "data"),
+        State("ui", "data"),
+        prevent_initial_call=True,
+    )(zoom)
 
 
 def _register_tick(app: Dash, context: Context) -> None:
