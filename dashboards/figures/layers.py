@@ -94,7 +94,7 @@ def shapes(scene: Scene, names: Sequence[str], look: Look, axis: Axis, picked: s
     drawn += [
         _level(limit.value, look.palette.of(limit.severity), "dash") for limit in visible_limits(scene, names, axis)
     ]
-    base = scene.baseline(names[0]) if names else None
+    base = scene.baseline(names[0]) if len(names) == 1 else None
     if base is not None and axis.holds(base):
         drawn.append(_level(base, look.palette.faint, "dot"))
     return drawn + [_hairline(float(scene.steps[row]), look) for row in scene.breaks]

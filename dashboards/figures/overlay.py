@@ -58,9 +58,10 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     values = [run.scene.values(name) for _, run in having]
     axis = Axis.around(np.concatenate(values) if values else np.empty(0), ())
     made = layout(look, axis, view.window, log=view.log)
-    ends = [_end(run, name, look.palette.runs[place % 8], axis, log=view.log) for place, run in having]
+    labelled = having if len(runs) > 1 else []
+    ends = [_end(run, name, look.palette.runs[place % 8], axis, log=view.log) for place, run in labelled]
     made["annotations"] = spread([end for end in ends if end], Axis(*made["yaxis"]["range"]))
-    made["margin"]["r"] = 104
+    made["margin"]["r"] = 104 if labelled else 24
     made["meta"]["whole"] = whole(runs, kind)
     made["xaxis"] |= {"range": list(view.window or made["meta"]["whole"]), **_hover(kind, look)}
     return {"data": traces, "layout": made}

@@ -49,6 +49,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some re
 @click.option("--startup-limit", type=Duration(), help="Give up without a first step after this; 10m, on GPUs 40m.")
 @click.option("--dry-run", is_flag=True, help="Print the full verl command and start nothing.")
 @click.option("--no-diagnosis", is_flag=True, help="No diagnosis while it trains.")
+@click.option("--dashboard", is_flag=True, help="Show the run in the browser while it trains; says the address.")
 def train(
     overrides: tuple[str, ...],
     recipe: str | None,
@@ -60,6 +61,7 @@ def train(
     startup_limit: float | None,
     dry_run: bool,
     no_diagnosis: bool,
+    dashboard: bool,
 ) -> None:
     """Train with verl; verl's own KEY=VALUE overrides pass through unchanged.
 
@@ -76,11 +78,13 @@ def train(
     _refuse(plan, dry_run)
     _show(plan, dry_run)
     _prepare(plan)
+    from klinic.trainer.cli.watched import watched
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
 
     limits = Limits(startup=startup_limit or (600.0 if plan.cpu else 2400.0), silence=180.0 if plan.cpu else 900.0)
-    raise SystemExit(launch(plan, Options(time_limit, grace, limits, not no_diagnosis)))
+    with watched(plan.run_dir, dashboard):
+        raise SystemExit(launch(plan, Options(time_limit, grace, limits, not no_diagnosis)))
 
 
 def _list() -> None:
