@@ -78,17 +78,30 @@ class Shelf:
         listed = [(scan, scan.plans()) for scan in self._scans]
         names = self._name([plan.path for _, plans in listed for plan in plans])
         self._announce([plan for _, plans in listed for plan in plans], names)
-        for scan, plans in listed:
-            for plan in plans:
-                if self._end.is_set():
-                    return
-                for news in scan.news(plan, single=len(plans) == 1):
-                    self._take(news, names.get(plan.path, plan.path), plan.path)
-                self._judge_wanted()
+        jobs = {plan.path: (scan, plan, len(plans) == 1) for scan, plans in listed for plan in plans}
+        for path in list(jobs):
+            if self._end.is_set():
+                return
+            for asked in [*self._asked(names), path]:
+                if asked in jobs:
+                    self._look(*jobs.pop(asked), names)
+        for scan, _ in listed:
             scan.rest()
         for name in self._pending():
-            self._judge_wanted()
             self._judge(self._entries[name])
+
+    def _look(self, scan: Root, plan: Plan, single: bool, names: Mapping[str, str]) -> None:
+        """Take what is new in one run."""
+        for news in scan.news(plan, single=single):
+            self._take(news, names.get(plan.path, plan.path), plan.path)
+
+    def _asked(self, names: Mapping[str, str]) -> list[str]:
+        """Paths of the runs that pages wait for: these are read first."""
+        wanted: set[str] = set()
+        with suppress(queue.Empty):
+            while True:
+                wanted.add(self._wanted.get_nowait())
+        return [path for path, name in names.items() if name in wanted]
 
     def _announce(self, plans: Sequence[Plan], names: Mapping[str, str]) -> None:
         """What is surely a run gets its row before it is read."""
@@ -125,10 +138,9 @@ class Shelf:
             grew=news.grew or known.grew,
             watched=known.watched or known.run is not None,
         )
-        if known.diagnosis is not None and self._due.setdefault(name, 0.0) <= time.monotonic():
-            self._judge(changed)  # a run that pages may show: its new rows and its verdict come together
+        if self._due.setdefault(name, 0.0) <= time.monotonic() and changed.run is not None:
+            self._judge(changed)  # new rows and their verdict come together
         else:
-            self._due.setdefault(name, 0.0)
             self._put(changed)
 
     def _put(self, entry: Entry) -> None:
@@ -143,13 +155,6 @@ class Shelf:
     def _stale(self, name: str) -> bool:
         entry = self._entries[name]
         return entry.run is not None and self._judged.get(name) != entry.version
-
-    def _judge_wanted(self) -> None:
-        with suppress(queue.Empty):
-            while True:
-                name = self._wanted.get_nowait()
-                if name in self._entries and self._stale(name):
-                    self._judge(self._entries[name])
 
     def _judge(self, entry: Entry) -> None:
         if entry.run is None:
