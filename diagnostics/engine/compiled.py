@@ -85,7 +85,8 @@ def _compiled(card: Card, where: str, text: str, scope: Scope) -> Node:
 
 
 def _flat(tree: ast.expr, scope: Scope) -> Iterator[ast.expr]:
-    """Operands of `and`/`or`, chained comparisons taken apart, names of truth values followed into `let`."""
+    """Operands of `and`/`or`, chains taken apart, truths followed into `let`, through `fill` and past a guard."""
+    tree = _unwrapped(tree)
     if isinstance(tree, ast.BoolOp):
         for part in tree.values:
             yield from _flat(part, scope)
@@ -94,10 +95,23 @@ def _flat(tree: ast.expr, scope: Scope) -> Iterator[ast.expr]:
         for index, op in enumerate(tree.ops):
             yield ast.copy_location(ast.Compare(sides[index], [op], [sides[index + 1]]), tree)
     elif isinstance(tree, ast.Name) and tree.id in scope.lets:
-        inner = parse(scope.lets[tree.id])
+        inner = _unwrapped(parse(scope.lets[tree.id]))
         yield from _flat(inner, scope) if isinstance(inner, ast.BoolOp | ast.Compare) else iter([tree])
     else:
         yield tree
+
+
+def _unwrapped(tree: ast.expr) -> ast.expr:
+    """What is claimed, without its default (`fill(X, False)`) and its guard (`X if C else False`)."""
+    if isinstance(tree, ast.IfExp) and _is_false(tree.orelse):
+        return _unwrapped(tree.body)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "fill":
+        return _unwrapped(tree.args[0]) if _is_false(tree.args[-1]) else tree
+    return tree
+
+
+def _is_false(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value is False
 
 
 def _piece(tree: ast.expr, card: Card, scope: Scope) -> Piece:
@@ -120,6 +134,8 @@ _SYMBOL: dict[type[ast.cmpop], str] = {
 
 
 def _unit(tree: ast.expr, card: Card) -> str:
+    if any(isinstance(node, ast.Compare) for node in ast.walk(tree)):
+        return ""  # how often something held, whatever the unit of that
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return next((card.thresholds[name].unit for name in names if name in card.thresholds), "")
 
@@ -134,17 +150,18 @@ _QUOTED = re.compile(r"'([^']*)'")
 
 
 class _Spelled(ast.NodeTransformer):
-    """Lets written out, abs as bars."""
+    """Lets and thresholds written out, abs as bars."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A let's name becomes its expression."""
+        """A let's name becomes its expression, a threshold's its value."""
         if node.id in self.scope.lets:
             lets = dict(list(self.scope.lets.items())[: list(self.scope.lets).index(node.id)])
             return _Spelled(Scope(self.scope.thresholds, lets)).visit(copy.deepcopy(parse(self.scope.lets[node.id])))  # type: ignore[no-any-return]
-        return node
+        value = self.scope.thresholds.get(node.id)
+        return ast.Name(f"{value:g}", ast.Load()) if isinstance(value, int | float) else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """abs(x) becomes |x|."""
