@@ -17,10 +17,11 @@ from pathlib import Path
 
 import orjson
 
-from klinic.dashboards.figures.chart import Chart, View
+from klinic.dashboards.figures.chart import Chart
 from klinic.dashboards.figures.overlay import Named, overlay
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.live import fresh
 from klinic.dashboards.panels import panels
 from klinic.dashboards.store import Shelf

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from flask import Flask, Response, request
 
-from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.overlay import Named
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages import explore
 from klinic.dashboards.pages.context import Context, floating
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import orjson
 
-from klinic.dashboards.figures.arrays import Floats, smoothed
-from klinic.dashboards.figures.chart import Chart, View, axis_of, drawn, short, shown, whole
+from klinic.dashboards.figures import marks
+from klinic.dashboards.figures.arrays import Floats
+from klinic.dashboards.figures.chart import Chart, axis_of, drawn, shown, whole
 from klinic.dashboards.figures.layers import band_ends
+from klinic.dashboards.figures.line import short
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 
 News = dict[str, Any]
 MAX_ROWS = 500  # more new rows than these are drawn anew
@@ -30,17 +33,17 @@ def _plain(value: Any) -> Any:
 
 
 def fresh(
-    scene: Scene, charts: tuple[Chart, ...], look: Look, view: View, rows: int, marks: Mapping[str, int]
+    scene: Scene, charts: tuple[Chart, ...], look: Look, view: View, rows: int, known: Mapping[str, int]
 ) -> tuple[dict[str, News], dict[str, int]]:
-    """What each chart lacks since `rows` rows, and the marks of the layouts as they are now."""
-    news, now = {}, dict(marks)
+    """What each chart lacks since `rows` rows, and the marks of what stands around its lines as it is now."""
+    news, now = {}, dict(known)
     for chart in charts:
         names = shown(scene, chart)
         around = _around(scene, chart, names, look, view)
         now[chart.key] = mark(around)
         item: News = {"points": _points(scene, chart, names, view, rows), "whole": whole(scene)}
-        if marks.get(chart.key) != now[chart.key]:
-            item["layout"] = around
+        if known.get(chart.key) != now[chart.key]:
+            item["around"] = around
         news[chart.key] = item
     return news, now
 
@@ -48,19 +51,24 @@ def fresh(
 def _around(scene: Scene, chart: Chart, names: list[str], look: Look, view: View) -> dict[str, Any]:
     axis = axis_of(scene, names, view, stacked=chart.stacked)
     made = drawn(scene, chart, names, look, view, axis)
-    return {"shapes": made["shapes"], "annotations": made["annotations"]}
+    edges = marks.marks(scene, names, look, view.finding)
+    return {"shapes": made["shapes"], "annotations": made["annotations"], "edges": edges}
 
 
 def _points(scene: Scene, chart: Chart, names: list[str], view: View, rows: int) -> list[Any]:
     """[metric, role, [x...], [y...]] of each line that grew."""
-    added = [_new(scene, name, "raw", scene.values(name), rows) for name in names]
+    added = [_new(scene, name, "raw", scene.values(name)[rows:], rows) for name in names]
     if view.span > 1 and not chart.stacked:
-        added += [_new(scene, name, "smooth", smoothed(scene.values(name), view.span), rows) for name in names]
+        smooth = {name: scene.column(name, view.span).values(scene.rows) for name in names}
+        added += [_new(scene, name, "smooth", values[rows:], rows) for name, values in smooth.items()]
     if names and not chart.stacked:
-        added += [_new(scene, names[0], role, values, rows) for role, values in band_ends(scene, names[0]).items()]
+        bands = band_ends(scene, names[0], rows)
+        added += [_new(scene, names[0], role, values, rows) for role, values in bands.items()]
     return [item for item in added if item[2]]
 
 
 def _new(scene: Scene, name: str, role: str, values: Floats, rows: int) -> list[Any]:
-    fresh_rows = rows + np.flatnonzero(~np.isnan(values[rows:]))
-    return [name, role, scene.steps[fresh_rows].astype(int).tolist(), [short(value) for value in values[fresh_rows]]]
+    """The new values of a line, `rows` being the first row of them."""
+    known = np.flatnonzero(~np.isnan(values))
+    steps = scene.steps[rows + known].astype(int).tolist()
+    return [name, role, steps, [short(value) for value in values[known]]]

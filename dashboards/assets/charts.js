@@ -162,7 +162,17 @@
     }
     if (at.length) Plotly.extendTraces(gd, { x, y }, at);
     if (item.whole) gd.layout.meta.whole = item.whole;
-    Plotly.relayout(gd, { ...(item.layout || {}), ...(range ? {} : { "xaxis.range": whole(gd) }), ...yOf(gd) });
+    const { edges, ...around } = item.around || {};
+    if (edges) redge(gd, edges);
+    Plotly.relayout(gd, { ...around, ...(range ? {} : { "xaxis.range": whole(gd) }), ...yOf(gd) });
+  }
+
+  /* Onsets, events and crosses stand on the edges: they are put anew as a whole. */
+  const EDGES = ["findings", "events", "nonfinite"];
+  function redge(gd, edges) {
+    const old = gd.data.flatMap((trace, place) => trace.meta && EDGES.includes(trace.meta.role) ? [place] : []);
+    if (old.length) Plotly.deleteTraces(gd, old);
+    if (edges.length) Plotly.addTraces(gd, edges);
   }
 
   window.klinicCharts = { apply, around, look, spread, plots };

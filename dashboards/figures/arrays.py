@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
 POINTS = 2000  # of a line in one chart; a chart is at most as many pixels wide
@@ -44,6 +44,11 @@ def _place(values: Floats, edges: Ints, best: np.ufunc) -> Ints:
     hits = np.flatnonzero(values == np.repeat(extreme, np.diff(edges)))
     _, first = np.unique(np.searchsorted(edges, hits, side="right"), return_index=True)
     return hits[first]
+
+
+def smoothable(values: Floats, span: int) -> bool:
+    """Whether a moving mean over so many steps says more than the line itself."""
+    return span > 1 and int(np.count_nonzero(~np.isnan(values))) > span
 
 
 def smoothed(values: Floats, span: int) -> Floats:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from klinic.dashboards.figures import labels, layers, marks
-from klinic.dashboards.figures.arrays import POINTS, Floats, kept, packed, smoothed
+from klinic.dashboards.figures.arrays import POINTS, kept, smoothable
 from klinic.dashboards.figures.frame import Axis, layout
+from klinic.dashboards.figures.line import chosen, parted, style, traces
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.text import plain
 from klinic.dashboards.figures.theme import Look, tint
+from klinic.dashboards.figures.view import View
 
 Figure = dict[str, Any]
 MAX_LINES = 8
@@ -31,23 +33,6 @@ class Chart:
     stacked: bool = False
 
 
-@dataclass(frozen=True)
-class View:
-    """What part of the run is looked at and how: steps, the finding picked, smoothing in steps, log scale."""
-
-    first: float | None = None
-    last: float | None = None
-    finding: str | None = None
-    span: int = 0
-    log: bool = False
-    points: int = POINTS
-
-    @property
-    def window(self) -> tuple[float, float] | None:
-        """The steps shown, None for all."""
-        return (self.first, self.last) if self.first is not None and self.last is not None else None
-
-
 def shown(scene: Scene, chart: Chart) -> list[str]:
     """Metrics of a chart that the run has, in the chart's order."""
     found = [name for pattern in chart.metrics for name in scene.matching(pattern)]
@@ -59,10 +44,10 @@ def figure(scene: Scene, chart: Chart, look: Look, view: View | None = None) -> 
     view = view or View()
     names = shown(scene, chart)
     axis = axis_of(scene, names, view, stacked=chart.stacked)
-    traces = [] if chart.stacked else layers.band(scene, names, look, axis)
-    for place, name in enumerate(names):
-        traces += lines(scene, name, look.palette.runs[place % 8], view, stacked=chart.stacked, label=len(names) > 1)
-    traces += marks.marks(scene, names, look, view.finding)
+    drawn_lines = stack(scene, names, look, view) if chart.stacked else [*layers.band(scene, names, look)]
+    for place, name in enumerate(() if chart.stacked else names):
+        drawn_lines += lines(scene, name, look.palette.runs[place % 8], view, label=len(names) > 1)
+    traces = drawn_lines + marks.marks(scene, names, look, view.finding)
     return {"data": traces, "layout": drawn(scene, chart, names, look, view, axis)}
 
 
@@ -70,7 +55,7 @@ def drawn(scene: Scene, chart: Chart, names: Sequence[str], look: Look, view: Vi
     """The layout with its shapes and labels; alone it is what a new step may change beside the points."""
     base = layout(look, axis, view.window or whole(scene), log=view.log)
     base["meta"]["whole"] = whole(scene)
-    base["shapes"] = layers.shapes(scene, names, look, axis, view.finding)
+    base["shapes"] = layers.shapes(scene, names, look, axis, view)
     base["annotations"] = labels.labels(scene, names, look, axis, stacked=chart.stacked)
     base["margin"]["r"] = 104 if len(names) > 1 else 60
     return base
@@ -83,88 +68,46 @@ def whole(scene: Scene) -> tuple[float, float] | None:
     return (steps[0] - pad, steps[1] + pad) if steps else None
 
 
-def lines(
-    scene: Scene, name: str, colour: str, view: View, *, stacked: bool = False, label: bool = False
-) -> list[Figure]:
+def lines(scene: Scene, name: str, colour: str, view: View, *, label: bool = False) -> list[Figure]:
     """The raw line, always there, and the smoothed one over it where that is asked for."""
-    values = scene.values(name)
-    if stacked:
-        view = replace(view, points=POINTS // 3)
-    traces = _line(scene, name, values, colour, view, role="raw", label=label)
-    if stacked:
-        for trace in traces:
-            trace |= {"stackgroup": "one", "fillcolor": tint(colour, 0.55), "line": {"width": 0.5, "color": colour}}
-        return traces
-    if view.span > 1 and np.count_nonzero(~np.isnan(values)) > view.span:
-        for trace in traces:
-            trace["opacity"] = 0.4
-            trace["line"]["width"] = 1
-        traces += _line(scene, name, smoothed(values, view.span), colour, view, role="smooth", label=label)
-    return traces
+    smooth = smoothable(scene.values(name), view.span)
+    made = _line(scene, name, colour, view, "raw", label=label, faint=smooth)
+    return made + (_line(scene, name, colour, view, "smooth", label=label) if smooth else [])
 
 
-def _line(scene: Scene, name: str, values: Floats, colour: str, view: View, *, role: str, label: bool) -> list[Figure]:
-    """A line; a long one is history in base64 and a plain tail that begins at its last point and grows."""
-    x, y, tail = points(scene, values, view)
-    first = _trace(name, x, y, colour, role=role, label=label, markers=tail is None and len(y) <= 60)
-    if tail is None:
-        return [first]
-    rest = _trace(name, [tail[0]], [tail[1]], colour, role=role, label=label)
-    return [first, rest]
+def _line(
+    scene: Scene, name: str, colour: str, view: View, role: str, *, label: bool, faint: bool = False
+) -> list[Figure]:
+    column = scene.column(name, view.span if role == "smooth" else 0)
+    rows = chosen(column, scene.span(view.window), view.points)
+    x, y = parted(rows, scene.steps[rows], column.values(scene.rows)[rows], scene.breaks, scene.steps[[*scene.breaks]])
+    hover = f"{plain(name)}: %{{y:.4~g}}" if label else "%{y:.4~g}"
+    return traces(x, y, style(colour, {"metric": name, "role": role}, hover, name, faint=faint))
 
 
-def _trace(name: str, x: Any, y: Any, colour: str, *, role: str, label: bool, markers: bool = False) -> Figure:
-    hover = f"{plain(name)}: " if label else ""
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if markers else "lines",
-        "x": x,
-        "y": y,
-        "line": {"color": colour, "width": 2.2 if role == "smooth" else 1.6},
-        "marker": {"size": 4, "color": colour},
-        "name": plain(name),
-        "meta": {"metric": name, "role": role},
-        "connectgaps": False,
-        "hovertemplate": f"{hover}%{{y:.4~g}}<extra></extra>",
-        "hoverinfo": "skip" if role == "smooth" else "all",
-        "showlegend": False,
-    }
-
-
-def points(scene: Scene, values: Floats, view: View) -> tuple[Any, Any, tuple[int, float] | None]:
-    """x and y of a line: rows with a value, a gap before each new attempt, thinned where there are too many.
-
-    Short lines are plain lists, which the browser can append to; long ones are base64, with their last point apart.
-    """
-    rows = np.flatnonzero(~np.isnan(values))
-    if view.window is not None and len(rows) > view.points:
-        steps = scene.steps[rows]
-        inside = np.flatnonzero((steps >= view.window[0]) & (steps <= view.window[1]))
-        if len(inside):
-            rows = rows[max(inside[0] - 1, 0) : inside[-1] + 2]
-    rows = rows[kept(values[rows], view.points)]
-    x, y = scene.steps[rows], values[rows]
-    cuts = [np.searchsorted(rows, row) for row in scene.breaks]
-    x = np.insert(x, cuts, [scene.steps[row] for row in scene.breaks])
-    y = np.insert(y, cuts, np.nan)
-    if len(y) > POINTS // 2:
-        return packed(x, "i4"), packed(y), (int(x[-1]), short(y[-1]))
-    return x.astype(int).tolist(), [None if np.isnan(value) else short(value) for value in y], None
-
-
-def short(value: float) -> float:
-    """A value with the digits that a picture can show."""
-    return float(f"{value:.6g}")
+def stack(scene: Scene, names: Sequence[str], look: Look, view: View) -> list[Figure]:
+    """Parts of a whole, one on the other, all of them at the same rows: a part that lacks one would drop to 0 there."""
+    first, last = scene.span(view.window)
+    parts = [np.nan_to_num(scene.values(name)[first:last]) for name in names]
+    if not parts:
+        return []
+    total = np.sum(parts, axis=0)
+    rows = np.flatnonzero(total)
+    rows = rows[kept(total[rows], POINTS // 3)]
+    made = []
+    for place, (name, values) in enumerate(zip(names, parts, strict=True)):
+        colour = look.palette.runs[place % 8]
+        look_of = style(colour, {"metric": name, "role": "raw"}, f"{plain(name)}: %{{y:.4~g}}", name)
+        look_of |= {"stackgroup": "one", "fillcolor": tint(colour, 0.55), "line": {"width": 0.5, "color": colour}}
+        made += traces(scene.steps[first + rows], values[rows], look_of)
+    return made
 
 
 def axis_of(scene: Scene, names: Sequence[str], view: View, *, stacked: bool) -> Axis:
     """The y range that shows every value in view, and the healthy bounds where they are not far off."""
-    columns = [scene.values(name) for name in names]
-    if view.window is not None and len(scene.steps):
-        inside = (scene.steps >= view.window[0]) & (scene.steps <= view.window[1])
-        columns = [column[inside] for column in columns]
     if stacked:
-        total = np.nansum(np.vstack(columns), axis=0) if columns else np.empty(0)
-        return Axis.around(np.append(total, 0.0), ())
-    joined = np.concatenate(columns) if columns else np.empty(0)
-    return Axis.around(joined, layers.near(scene, names))
+        first, last = scene.span(view.window)
+        parts = [np.nan_to_num(scene.values(name)[first:last]) for name in names]
+        return Axis.around(np.append(np.sum(parts, axis=0) if parts else [], 0.0), ())
+    values = [scene.telling(name, view.window) for name in names]
+    return Axis.around(np.concatenate(values) if values else np.empty(0), layers.near(scene, names))

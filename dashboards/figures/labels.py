@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from klinic.dashboards.figures.frame import Axis
-from klinic.dashboards.figures.layers import last_value, visible_limits
-from klinic.dashboards.figures.scene import Scene
-from klinic.dashboards.figures.text import cut, number, plain
+from klinic.dashboards.figures.layers import visible_limits
+from klinic.dashboards.figures.line import edge_label
+from klinic.dashboards.figures.scene import Scene, last_value
+from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import MONO, Look
 
 Part = dict[str, Any]
@@ -20,7 +21,7 @@ def labels(scene: Scene, names: Sequence[str], look: Look, axis: Axis, *, stacke
     if len(names) > 1:
         return spread(_names(scene, names, look, stacked=stacked), axis)
     drawn = [
-        _label(limit.value, number(limit.value), look.palette.of(limit.severity), f"{limit.rule}: {limit.name}")
+        edge_label(limit.value, number(limit.value), look.palette.of(limit.severity), f"{limit.rule}: {limit.name}")
         for limit in visible_limits(scene, names, axis)
     ]
     if names:
@@ -30,10 +31,9 @@ def labels(scene: Scene, names: Sequence[str], look: Look, axis: Axis, *, stacke
 
 def _bound_labels(scene: Scene, name: str, look: Look, axis: Axis) -> list[Part]:
     bounds = scene.bounds(name)
-    ends = [last_value(bounds.low), last_value(bounds.high)] if bounds else []
     return [
-        _label(end, number(end), look.palette.healthy, f"healthy bound: {bounds.source}")
-        for end in ends
+        edge_label(end, number(end), look.palette.healthy, f"healthy bound: {bounds.source}")
+        for end in (bounds.last if bounds else ())
         if bounds and end is not None and axis.holds(end)
     ]
 
@@ -42,7 +42,7 @@ def _base_label(scene: Scene, name: str, look: Look, axis: Axis) -> list[Part]:
     base = scene.baseline(name)
     if base is None or not axis.holds(base):
         return []
-    return [_label(base, BASE[look.lang], look.palette.faint, f"baseline of this run: {number(base)}")]
+    return [edge_label(base, BASE[look.lang], look.palette.faint, f"baseline of this run: {number(base)}")]
 
 
 def _names(scene: Scene, names: Sequence[str], look: Look, *, stacked: bool) -> list[Part]:
@@ -52,24 +52,8 @@ def _names(scene: Scene, names: Sequence[str], look: Look, *, stacked: bool) -> 
         last = last_value(scene.values(name)) or 0.0
         height = below + last / 2 if stacked else last
         below += last
-        ends.append(_label(height, cut(name.partition("/")[2] or name, 15), look.palette.runs[place % 8], name))
+        ends.append(edge_label(height, cut(name.partition("/")[2] or name, 15), look.palette.runs[place % 8], name))
     return ends
-
-
-def _label(height: float, text: str, colour: str, hover: str) -> Part:
-    return {
-        "xref": "paper",
-        "x": 1,
-        "yref": "y",
-        "y": height,
-        "xanchor": "left",
-        "yanchor": "middle",
-        "xshift": 4,
-        "text": plain(text),
-        "hovertext": plain(hover),
-        "showarrow": False,
-        "font": {"family": MONO, "size": 11, "color": colour},
-    }
 
 
 def spread(parts: list[Part], axis: Axis) -> list[Part]:

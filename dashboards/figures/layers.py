@@ -12,10 +12,12 @@ from klinic.dashboards.figures.frame import Axis
 from klinic.dashboards.figures.limits import Limit
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look, tint
+from klinic.dashboards.figures.view import View
 from klinic.diagnostics.engine.model import Finding, Severity
 
 Part = dict[str, Any]
 MAX_LIMITS = 3
+APART = 150  # a gap in a finding is seen from one part in so many of the steps shown
 
 
 def near(scene: Scene, names: Sequence[str]) -> tuple[float, ...]:
@@ -23,17 +25,10 @@ def near(scene: Scene, names: Sequence[str]) -> tuple[float, ...]:
     if not names:
         return ()
     bounds = scene.bounds(names[0])
-    ends = (last_value(bounds.low), last_value(bounds.high)) if bounds else ()
-    return tuple(end for end in ends if end is not None)
+    return tuple(end for end in (bounds.last if bounds else ()) if end is not None)
 
 
-def last_value(values: Floats) -> float | None:
-    """The last finite value."""
-    finite = values[~np.isnan(values)]
-    return float(finite[-1]) if len(finite) else None
-
-
-def band(scene: Scene, names: Sequence[str], look: Look, axis: Axis) -> list[Part]:
+def band(scene: Scene, names: Sequence[str], look: Look) -> list[Part]:
     """The healthy range of the first metric as a soft fill; an open end runs out of the picture."""
     bounds = scene.bounds(names[0]) if names and len(scene.steps) else None
     if bounds is None:
@@ -41,16 +36,14 @@ def band(scene: Scene, names: Sequence[str], look: Look, axis: Axis) -> list[Par
     return [_edge(scene, names[0], values, role, look) for role, values in band_ends(scene, names[0]).items()]
 
 
-def band_ends(scene: Scene, name: str) -> dict[str, Floats]:
-    """Both edges of the band a row; an open one lies far outside of every value."""
-    bounds, values = scene.bounds(name), scene.values(name)
-    if bounds is None or not len(values):
+def band_ends(scene: Scene, name: str, first: int = 0) -> dict[str, Floats]:
+    """Both edges of the band a row, from a row on; an open one lies far outside of every value."""
+    bounds = scene.bounds(name)
+    if bounds is None:
         return {}
-    finite = values[np.isfinite(values)]
-    top = float(np.abs(finite).max()) if len(finite) else 1.0
-    ends = [bounds.low[~np.isnan(bounds.low)], bounds.high[~np.isnan(bounds.high)]]
-    far = 10 * max([top, *(float(np.abs(end).max()) for end in ends if len(end))], default=1.0)
-    return {"low": np.nan_to_num(bounds.low, nan=-far), "high": np.nan_to_num(bounds.high, nan=far)}
+    far = 10 * max([float(np.abs(scene.telling(name)).max(initial=1.0)), *(abs(end) for end in bounds.last if end)])
+    low, high = bounds.low[first:], bounds.high[first:]
+    return {"low": np.where(np.isnan(low), -far, low), "high": np.where(np.isnan(high), far, high)}
 
 
 def _edge(scene: Scene, name: str, values: Floats, role: str, look: Look) -> Part:
@@ -88,9 +81,11 @@ def visible_limits(scene: Scene, names: Sequence[str], axis: Axis) -> list[Limit
     return list(seen.values())[:MAX_LIMITS]
 
 
-def shapes(scene: Scene, names: Sequence[str], look: Look, axis: Axis, picked: str | None) -> list[Part]:
+def shapes(scene: Scene, names: Sequence[str], look: Look, axis: Axis, view: View) -> list[Part]:
     """Findings as tints, thresholds and baseline as lines, attempts as hairlines."""
-    drawn = [part for finding in on(scene, names, picked) for part in _tints(finding, look, picked)]
+    first, last = view.window or scene.run.steps or (0, 0)
+    found = on(scene, names, view.finding)
+    drawn = [_tint(one, look, (last - first) / APART, mine=one.id == view.finding) for one in found]
     drawn += [
         _level(limit.value, look.palette.of(limit.severity), "dash") for limit in visible_limits(scene, names, axis)
     ]
@@ -101,31 +96,35 @@ def shapes(scene: Scene, names: Sequence[str], look: Look, axis: Axis, picked: s
 
 
 def on(scene: Scene, names: Sequence[str], picked: str | None) -> list[Finding]:
-    """Findings to show in a chart: those that look at its first metric, and the one picked."""
-    mine = scene.findings_on(names[0]) if names else []
+    """Findings to show in a chart: those of note that look at its first metric, and the one picked."""
+    mine = [one for one in scene.findings_on(names[0]) if one.peak > Severity.INFO] if names else []
     chosen = scene.finding(picked)
     return [*mine, chosen] if chosen and chosen not in mine else mine
 
 
-def _tints(finding: Finding, look: Look, picked: str | None) -> list[Part]:
-    colour, mine = look.palette.of(finding.peak), finding.id == picked
-    spans = finding.episodes or ((finding.first_step, finding.last_step),)
-    return [
-        {
-            "type": "rect",
-            "xref": "x",
-            "yref": "paper",
-            "x0": first - 0.5,
-            "x1": last + 0.5,
-            "y0": 0,
-            "y1": 1,
-            "fillcolor": tint(colour, 0.16 if mine else 0.06),
-            "line": {"width": 0},
-            "layer": "below",
-        }
-        for first, last in spans[:40]
-        if finding.peak > Severity.INFO or mine
-    ]
+def _tint(finding: Finding, look: Look, gap: float, *, mine: bool) -> Part:
+    """All steps of a finding as one shape: a run may have thousands of its episodes."""
+    spans = joined(finding.episodes or ((finding.first_step, finding.last_step),), gap)
+    return {
+        "type": "path",
+        "xref": "x",
+        "yref": "paper",
+        "path": "".join(f"M{first - 0.5},0V1H{last + 0.5}V0Z" for first, last in spans),
+        "fillcolor": tint(look.palette.of(finding.peak), 0.16 if mine else 0.06),
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def joined(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
+    """Spans of steps in order, those closer than what can be seen as one."""
+    made: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if made and first - made[-1][1] <= max(gap, 1):
+            made[-1] = (made[-1][0], max(made[-1][1], last))
+        else:
+            made.append((first, last))
+    return made
 
 
 def _level(value: float, colour: str, dash: str) -> Part:

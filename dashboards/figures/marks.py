@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from klinic.dashboards.figures.layers import on
+from klinic.dashboards.figures.line import crosses, on_edge
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.text import plain
 from klinic.dashboards.figures.theme import Look
@@ -31,26 +32,10 @@ def marks(scene: Scene, names: Sequence[str], look: Look, picked: str | None) ->
     return [part for part in parts if part["x"]]
 
 
-def _edge_marks(role: str, x: list[int], height: float, texts: list[str], marker: Part) -> Part:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x,
-        "y": [height] * len(x),
-        "yaxis": "y2",
-        "text": texts,
-        "hovertemplate": "%{text}<extra></extra>",
-        "cliponaxis": False,
-        "marker": marker,
-        "showlegend": False,
-        "meta": {"role": role},
-    }
-
-
 def _onsets(scene: Scene, names: Sequence[str], look: Look, picked: str | None) -> Part:
-    found = [finding for finding in on(scene, names, picked) if finding.peak > Severity.INFO or finding.id == picked]
+    found = on(scene, names, picked)
     marker = {"symbol": "triangle-down", "size": 9, "color": [look.palette.of(f.peak) for f in found]}
-    part = _edge_marks("findings", [f.first_step for f in found], 1.0, [plain(f.name) for f in found], marker)
+    part = on_edge("findings", [f.first_step for f in found], 1.0, [plain(f.name) for f in found], marker)
     return {**part, "customdata": [finding.id for finding in found]}
 
 
@@ -63,16 +48,14 @@ def _nonfinite(scene: Scene, names: Sequence[str], look: Look) -> Part:
             rows = np.flatnonzero(codes > 0)
             steps += scene.steps[rows].astype(int).tolist()
             texts += [f"{plain(name)}: {WORDS[int(code)]}" for code in codes[rows]]
-    line = {"width": 2, "color": look.palette.sick}
-    return _edge_marks(
-        "nonfinite", steps, 0.95, texts, {"symbol": "x-thin-open", "size": 8, "color": look.palette.sick, "line": line}
-    )
+    return crosses(steps, texts, look)
 
 
 def _events(scene: Scene, look: Look) -> Part:
     found = [(event.step, kind) for event in scene.run.events if event.step is not None and (kind := glyph(event.kind))]
     last = scene.run.steps[1] if scene.run.steps else 0
-    found += [(last, "incident") for incident in scene.diagnosis.incidents if incident.severity > Severity.INFO][:1]
+    incidents = scene.diagnosis.incidents if scene.diagnosis else ()
+    found += [(last, "incident") for incident in incidents if incident.severity > Severity.INFO][:1]
     colours = [look.palette.sick if kind == "incident" else look.palette.faint for _, kind in found]
     marker = {
         "symbol": [GLYPHS.get(kind, "star-triangle-up-open") for _, kind in found],
@@ -80,7 +63,7 @@ def _events(scene: Scene, look: Look) -> Part:
         "color": colours,
         "line": {"width": 1, "color": colours},
     }
-    return _edge_marks("events", [step for step, _ in found], 0.0, [plain(kind) for _, kind in found], marker)
+    return on_edge("events", [step for step, _ in found], 0.0, [plain(kind) for _, kind in found], marker)
 
 
 def glyph(kind: str) -> str:

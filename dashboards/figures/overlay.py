@@ -9,13 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from klinic.dashboards.figures.arrays import Floats, kept, packed, smoothed
-from klinic.dashboards.figures.chart import Figure, View
+from klinic.dashboards.figures.arrays import Floats, smoothable
+from klinic.dashboards.figures.chart import Figure
 from klinic.dashboards.figures.frame import Axis, layout
 from klinic.dashboards.figures.labels import spread
-from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.figures.line import chosen, crosses, edge_label, parted, style, traces
+from klinic.dashboards.figures.scene import Scene, last_value, window_rows
 from klinic.dashboards.figures.text import cut, plain
-from klinic.dashboards.figures.theme import MONO, Look
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 from klinic.diagnostics.run.model import WORDS
 
 Across = Literal["step", "time", "tokens"]
@@ -43,7 +45,7 @@ def across(scene: Scene, kind: Across) -> Floats:
         known = times[~np.isnan(times)]
         return (times - known[0]) / 3600 if len(known) else times
     if kind == "tokens":
-        tokens = scene.values("perf/total_num_tokens")
+        tokens = scene.values("perf/total_num_tokens").astype(np.float64)
         return np.where(np.isnan(tokens), np.nan, np.nancumsum(tokens))
     return scene.steps
 
@@ -55,11 +57,11 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     for place, run in having:
         traces += _lines(run, name, look.palette.runs[place % 8], view, kind, dash=place >= 8)
     traces += [part for _, run in having if (part := _nonfinite(run, name, look, kind))]
-    values = [run.scene.values(name) for _, run in having]
+    values = [run.scene.telling(name) for _, run in having]
     axis = Axis.around(np.concatenate(values) if values else np.empty(0), ())
     made = layout(look, axis, view.window, log=view.log)
     labelled = having if len(runs) > 1 else []
-    ends = [_end(run, name, look.palette.runs[place % 8], axis, log=view.log) for place, run in labelled]
+    ends = [_end(run, name, look.palette.runs[place % 8], log=view.log) for place, run in labelled]
     made["annotations"] = spread([end for end in ends if end], Axis(*made["yaxis"]["range"]))
     made["margin"]["r"] = 104 if labelled else 24
     made["meta"]["whole"] = whole(runs, kind)
@@ -84,76 +86,36 @@ def whole(runs: Sequence[Named], kind: Across) -> tuple[float, float]:
 
 
 def _lines(run: Named, name: str, colour: str, view: View, kind: Across, *, dash: bool) -> list[Figure]:
-    values = run.scene.values(name)
-    parts = [("raw", values)]
-    if view.span > 1 and np.count_nonzero(~np.isnan(values)) > view.span:
-        parts.append(("smooth", smoothed(values, view.span)))
-    return [_line(run, name, role, column, colour, kind, faint=len(parts) > 1, dash=dash) for role, column in parts]
+    smooth = smoothable(run.scene.values(name), view.span)
+    made = _line(run, name, "raw", view, colour, kind, faint=smooth, dash=dash)
+    return made + (_line(run, name, "smooth", view, colour, kind, dash=dash) if smooth else [])
 
 
 def _line(
-    run: Named, name: str, role: str, values: Floats, colour: str, kind: Across, *, faint: bool, dash: bool
-) -> Figure:
-    x = across(run.scene, kind)
-    rows = np.flatnonzero(~np.isnan(values) & ~np.isnan(x))
-    rows = rows[kept(values[rows])] if len(rows) else rows
-    thin = faint and role == "raw"
-    width = 1.0 if thin else 2.2 if role == "smooth" else 1.6
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if len(rows) <= 60 and not thin else "lines",
-        "x": packed(x[rows], "i4" if kind == "step" else "f8"),
-        "y": packed(values[rows]),
-        "line": {"color": colour, "width": width, "dash": "dash" if dash else "solid"},
-        "marker": {"size": 4, "color": colour},
-        "opacity": 0.4 if thin else 1,
-        "name": plain(run.name),
-        "meta": {"metric": name, "role": role, "run": run.name},
-        "hovertemplate": f"%{{y:.4~g}} {plain(cut(run.name, 30))}<extra></extra>",
-        "hoverinfo": "skip" if role == "smooth" else "all",
-        "showlegend": False,
-    }
+    run: Named, name: str, role: str, view: View, colour: str, kind: Across, *, faint: bool = False, dash: bool = False
+) -> list[Figure]:
+    scene, x = run.scene, across(run.scene, kind)
+    column = scene.column(name, view.span if role == "smooth" else 0)
+    rows = chosen(column, window_rows(x, view.window), view.points)
+    rows = rows[~np.isnan(x[rows])]
+    xs, ys = parted(rows, x[rows], column.values(scene.rows)[rows], scene.breaks, x[[*scene.breaks]])
+    meta = {"metric": name, "role": role, "run": run.name}
+    hover = f"%{{y:.4~g}} {plain(cut(run.name, 30))}"
+    kept_as = "i4" if kind == "step" else "f8"
+    return traces(xs, ys, style(colour, meta, hover, run.name, faint=faint, dash=dash), kept_as)
 
 
 def _nonfinite(run: Named, name: str, look: Look, kind: Across) -> Figure | None:
     flags = run.scene.run.nonfinite
-    if name not in flags.columns:
-        return None
-    rows = np.flatnonzero(flags[name].to_numpy() > 0)
-    if not len(rows):
-        return None
-    words = [f"{plain(run.name)}: {WORDS[int(code)]}" for code in flags[name].to_numpy()[rows]]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "yaxis": "y2",
-        "x": across(run.scene, kind)[rows].tolist(),
-        "y": [0.95] * len(rows),
-        "text": words,
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {
-            "symbol": "x-thin-open",
-            "size": 8,
-            "color": look.palette.sick,
-            "line": {"width": 2, "color": look.palette.sick},
-        },
-        "showlegend": False,
-        "meta": {"role": "nonfinite"},
-    }
+    codes = flags[name].to_numpy() if name in flags.columns else np.empty(0)
+    rows = np.flatnonzero(codes > 0)
+    words = [f"{plain(run.name)}: {WORDS[int(code)]}" for code in codes[rows]]
+    return crosses(across(run.scene, kind)[rows].tolist(), words, look) if words else None
 
 
-def _end(run: Named, name: str, colour: str, axis: Axis, *, log: bool) -> dict[str, Any] | None:
-    values = run.scene.values(name)
-    finite = values[np.isfinite(values)]
-    if not len(finite) or (log and finite[-1] <= 0):
+def _end(run: Named, name: str, colour: str, *, log: bool) -> dict[str, Any] | None:
+    last = last_value(run.scene.values(name))
+    if last is None or (log and last <= 0):
         return None
-    height = float(np.log10(finite[-1])) if log else float(finite[-1])
-    font = {"family": MONO, "size": 11, "color": colour}
-    place = {"xref": "paper", "x": 1, "yref": "y", "y": height, "xanchor": "left", "xshift": 4}
-    return {
-        **place,
-        "yanchor": "middle",
-        "text": plain(cut(short_name(run.name), 15)),
-        "showarrow": False,
-        "font": font,
-    }
+    height = float(np.log10(last)) if log else last
+    return edge_label(height, cut(short_name(run.name), 15), colour, run.name)

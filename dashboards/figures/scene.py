@@ -13,16 +13,17 @@ import numpy as np
 import polars as pl
 
 from klinic.dashboards.figures.arrays import Floats
+from klinic.dashboards.figures.column import Column
 from klinic.dashboards.figures.limits import Limit, limits
 from klinic.dashboards.figures.memory import Memory
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.diagnose import installed_cards
-from klinic.diagnostics.engine.model import Diagnosis, Finding, Vital
+from klinic.diagnostics.engine.model import Diagnosis, Finding
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import ExpressionError, Scope
-from klinic.diagnostics.verlconfig import facts
+from klinic.diagnostics.verlconfig import Facts, facts
 
 _QUOTED = re.compile(r"'([^']+/[^']*)'")
 
@@ -35,13 +36,19 @@ class Bounds:
     high: Floats
     source: str
 
+    @property
+    def last(self) -> tuple[float | None, float | None]:
+        """The bounds as they stand now."""
+        return last_value(self.low), last_value(self.high)
+
 
 class Scene:
-    """A run, judged. Everything here is a pure function of both, kept once computed."""
+    """A run and what the judge saw in it, nothing where it is not judged yet. All of it is kept once computed."""
 
-    def __init__(self, run: Run, diagnosis: Diagnosis, memory: Memory | None = None) -> None:
+    def __init__(self, run: Run, diagnosis: Diagnosis | None, memory: Memory | None = None) -> None:
         self.run, self.diagnosis = run, diagnosis
         self._memory = memory or Memory()
+        self._columns: dict[tuple[str, int], Column] = {}
         self._bounds: dict[str, Bounds | None] = {}
         self._baselines: dict[str, float | None] = {}
 
@@ -50,6 +57,16 @@ class Scene:
         """Steps of the rows."""
         return self.run.frame["step"].cast(pl.Float64).to_numpy() if self.run.frame.height else np.empty(0)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the run has."""
+        return self.run.frame.height
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the judge knows of the run's settings."""
+        return facts(self.run)
+
     @cached_property
     def breaks(self) -> tuple[int, ...]:
         """First rows of the attempts after the first."""
@@ -57,19 +74,30 @@ class Scene:
 
     def values(self, name: str) -> Floats:
         """Values of a metric a row, NaN where absent."""
-        if not self.run.has(name):
-            return np.full(self.run.frame.height, np.nan)
-        return self.run.frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return self.column(name).values(self.rows)
+
+    def column(self, name: str, span: int = 0) -> Column:
+        """A metric, or its moving mean over a span of steps, as a column that later versions of the run share."""
+        if (name, span) not in self._columns:
+            recorded = self._memory.smoothed(self.run, name, span) if span else self._memory.column(self.run, name)
+            self._columns[name, span] = recorded
+        return self._columns[name, span]
+
+    def span(self, window: tuple[float, float] | None) -> tuple[int, int]:
+        """First row of a window of steps and the one after its last, with a neighbour on both sides."""
+        return window_rows(self.steps, window)
+
+    def telling(self, name: str, window: tuple[float, float] | None = None) -> Floats:
+        """The finite values of a metric that show its range in a window."""
+        column = self.column(name)
+        values = column.values(self.rows)[column.telling(*self.span(window))]
+        return values[np.isfinite(values)]
 
     def matching(self, pattern: str) -> list[str]:
         """Metrics of the run that a name or a pattern with * stands for."""
         if "*" not in pattern:
             return [pattern] if self.run.has(pattern) else []
         return [name for name in self.run.metrics if fnmatchcase(name, pattern)]
-
-    def vital(self, name: str) -> Vital | None:
-        """The vital sign that watches a metric."""
-        return next((vital for vital in self.diagnosis.vitals if vital.metric == name), None)
 
     def bounds(self, name: str) -> Bounds | None:
         """The healthy range of a metric: a vital sign's own at each row, else what healthy runs show."""
@@ -83,23 +111,21 @@ class Scene:
             return None
         texts = {end: sign.bounds[f"healthy.{end}"] for end in ("low", "high")}
         series = self._evaluated({end: text for end, text in texts.items() if text}, Scope(lets=sign.lets))
-        empty = np.full(self.run.frame.height, np.nan)
+        empty = np.full(self.rows, np.nan)
         return Bounds(series.get("low", empty), series.get("high", empty), sign.title)
 
     def _known(self, name: str) -> Bounds | None:
         info = metric(name)
         if info is None or (info.low is None and info.high is None):
             return None
-        rows = self.run.frame.height
-        low, high = (np.full(rows, np.nan if end is None else float(end)) for end in (info.low, info.high))
+        low, high = (np.full(self.rows, np.nan if end is None else float(end)) for end in (info.low, info.high))
         return Bounds(low, high, "healthy runs")
 
     def baseline(self, name: str) -> float | None:
         """The run's own healthy level of a metric, where the judge trusts one."""
         if name not in self._baselines:
             series = self._base(name)
-            finite = series[~np.isnan(series)] if series is not None else np.empty(0)
-            self._baselines[name] = float(finite[-1]) if len(finite) else None
+            self._baselines[name] = None if series is None else last_value(series)
         return self._baselines[name]
 
     def _base(self, name: str) -> Floats | None:
@@ -110,19 +136,40 @@ class Scene:
             return None
 
     def _evaluated(self, texts: Mapping[str, str], scope: Scope) -> dict[str, Floats]:
-        return self._memory.values(self.run, facts(self.run), texts, scope)
+        columns = self._memory.evaluated(self.run, self.facts, texts, scope)
+        return {name: column.values(self.rows) for name, column in columns.items()}
 
     def limits(self, name: str) -> tuple[Limit, ...]:
         """Thresholds of the cards that compare this metric's level with a number."""
         return tuple(limit for limit in all_limits() if limit.metric == name)
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the judge found."""
+        return self.diagnosis.findings if self.diagnosis else ()
+
     def findings_on(self, name: str) -> list[Finding]:
         """Findings whose card looks at a metric."""
-        return [finding for finding in self.diagnosis.findings if looks_at(finding.id, name)]
+        return [finding for finding in self.findings if looks_at(finding.id, name)]
 
     def finding(self, rule: str | None) -> Finding | None:
         """A finding by its rule's id."""
-        return next((finding for finding in self.diagnosis.findings if finding.id == rule), None)
+        return next((finding for finding in self.findings if finding.id == rule), None)
+
+
+def window_rows(x: Floats, window: tuple[float, float] | None) -> tuple[int, int]:
+    """First row of a window of x and the one after its last, with a neighbour on both sides; all for none."""
+    inside = np.flatnonzero((x >= window[0]) & (x <= window[1])) if window else np.empty(0)
+    return (max(int(inside[0]) - 1, 0), min(int(inside[-1]) + 2, len(x))) if len(inside) else (0, len(x))
+
+
+def last_value(values: Floats) -> float | None:
+    """The last value that is there."""
+    for part in (values[-64:], values):
+        known = part[~np.isnan(part)]
+        if len(known):
+            return float(known[-1])
+    return None
 
 
 @cache

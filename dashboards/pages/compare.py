@@ -7,12 +7,12 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html
 
-from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.overlay import Named
 from klinic.dashboards.figures.parting import config_differences, ends, partings
 from klinic.dashboards.figures.scene import signs
 from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, look_of, query, run_url
 from klinic.dashboards.pages.explore import MAX_RUNS, chart, field, legend, named
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message
@@ -108,9 +108,10 @@ def _both(final: float | None, best: float | None, word: str) -> list[Component]
 
 def _findings(runs: Sequence[Named], lang: Lang) -> Component:
     say = speaker(lang)
-    found = {finding.id: finding for run in runs for finding in run.scene.diagnosis.findings}
+    found = {finding.id: finding for run in runs for finding in run.scene.findings}
     order = sorted(found.values(), key=lambda finding: (-finding.peak, finding.first_step, finding.id))
-    verdicts = [badge(run.scene.diagnosis.verdict, say) for run in runs]
+    judged = [run.scene.diagnosis for run in runs]
+    verdicts = [badge(found.verdict if found else "read", say) for found in judged]
     rows = [[html.Span(say("runs.status")), *verdicts]]
     rows += [[html.Code(one.name), *(_held(run, one.id, lang) for run in runs)] for one in order]
     return _table(["", *_heads(runs)], rows)

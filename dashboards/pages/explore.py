@@ -8,9 +8,9 @@ from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 
-from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, floating, look_of, one, query
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message

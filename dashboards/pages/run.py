@@ -7,8 +7,8 @@ from typing import Any
 
 from dash import dcc, html
 
-from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, floating, one, query
 from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels

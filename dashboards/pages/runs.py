@@ -21,7 +21,7 @@ from klinic.diagnostics.engine.model import Severity
 
 RIGHT = "num ag-right-aligned-cell"
 # Order of the rows: what needs a look first; the health orders those alike.
-RANK = {"sick": 0, "watch": 1, "broken": 2, "waiting": 3, "healthy": 4}
+RANK = {"sick": 0, "watch": 1, "broken": 2, "read": 3, "waiting": 3, "healthy": 4}
 THEME = (
     "themeQuartz.withParams({backgroundColor: 'var(--card)', foregroundColor: 'var(--ink)', borderColor: 'var(--hair)',"
     " headerBackgroundColor: 'var(--card)', headerTextColor: 'var(--faint)', accentColor: 'var(--accent)',"
@@ -67,7 +67,7 @@ def counted(entries: Iterable[Entry], lang: Lang) -> list[Component]:
     states = Counter(state for entry in entries if (state := entry.state()) in ("running", "stalled", "interrupted"))
     total = say("runs.count.one") if len(entries) == 1 else say("runs.count", n=f"{len(entries):,}")
     parts: list[Component] = [html.Strong(total)]
-    for kind in ("healthy", "watch", "sick", "broken", "waiting"):
+    for kind in ("healthy", "watch", "sick", "broken", "read", "waiting"):
         if kinds[kind]:
             parts.append(html.Span([icon(kind), f"{kinds[kind]:,} {say(f'status.{kind}')}"], className=f"badge {kind}"))
     for state, many in states.items():

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from klinic.dashboards.figures.chart import Chart, Figure, View, figure, shown
+from klinic.dashboards.figures.chart import Chart, Figure, figure, shown
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 
 Charts = Callable[[Scene], tuple[Chart, ...]]
 

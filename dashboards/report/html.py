@@ -13,8 +13,8 @@ from importlib.resources import files
 from dash import html
 from plotly.offline import get_plotlyjs
 
-from klinic.dashboards.figures.chart import View
 from klinic.dashboards.figures.theme import Lang, Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import panels
 from klinic.dashboards.report.tohtml import to_html
 from klinic.dashboards.store.entry import Entry

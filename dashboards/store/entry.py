@@ -17,7 +17,7 @@ from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.state import UNKNOWN, seconds_per_step
 from klinic.diagnostics.run.state import state as state_of
 
-Standing = Literal["waiting", "broken", "judged"]
+Standing = Literal["waiting", "read", "broken", "judged"]
 LIVE_S, LIVE_STEPS = 60.0, 10  # a log without a manifest is live until it was silent for the longer of these
 
 
@@ -46,15 +46,17 @@ class Entry:
 
     @property
     def standing(self) -> Standing:
-        """broken: it cannot be read or judged; waiting: not yet; judged."""
+        """waiting: not yet read; read: not yet judged; broken: it cannot be read or judged; judged."""
         if self.problem and self.diagnosis is None:
             return "broken"
-        return "waiting" if self.diagnosis is None else "judged"
+        if self.diagnosis is not None:
+            return "judged"
+        return "waiting" if self.run is None else "read"
 
     @cached_property
     def scene(self) -> Scene | None:
-        """The run with its diagnosis, where it has both."""
-        if self.run is None or self.diagnosis is None:
+        """What pictures are made of; a run that is not yet judged has its lines, without what the judge saw."""
+        if self.run is None or self.standing == "broken":
             return None
         return Scene(self.run, self.diagnosis, self.memory)
 

@@ -1,10 +1,9 @@
-"""The shelf of runs: one thread reads what is new and judges it; everybody else takes values from it."""
+"""The shelf of runs: one thread reads what is new, one judges it; everybody else takes values from it."""
 
 from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,15 +12,13 @@ from types import MappingProxyType
 
 from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.store.judging import Judging, work
 from klinic.dashboards.store.scan import News, Root, looks_like_a_run
-from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Diagnosis
-from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 
-SILENT_END = "INC00"
-JUDGING_SHARE = 0.25  # of the time, at most, for judging one run anew and anew
+PAUSE = 0.05  # seconds after which the judge looks again for something to judge
 
 
 class Shelf:
@@ -35,21 +32,25 @@ class Shelf:
         self._entries: Mapping[str, Entry] = MappingProxyType({})
         self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._stamp = 0
-        self._due: dict[str, float] = {}
-        self._judged: dict[str, int] = {}
+        self._lock = threading.RLock()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="klinic-shelf", daemon=True)
+        self._judging = Judging(lambda: self._entries, self._settle)
+        read = threading.Thread(target=self._read_on, name="klinic-shelf", daemon=True)
+        judge = threading.Thread(target=work, args=(self._judging, self._end, PAUSE), name="klinic-judge", daemon=True)
+        self._threads = (read, judge)
 
     def start(self) -> Shelf:
-        """Begin to read, in a thread of its own."""
-        self._thread.start()
+        """Begin to read and to judge, each in a thread of its own: what is read shows before it is judged."""
+        for thread in self._threads:
+            thread.start()
         return self
 
     def stop(self) -> None:
-        """End the thread and let go of the files."""
+        """End the threads and let go of the files."""
         self._end.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=10)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=10)
         for scan in self._scans:
             scan.close()
 
@@ -63,18 +64,25 @@ class Shelf:
         entries = self._entries
         below = [entry for key, entry in entries.items() if key.startswith(f"{name}/")] if name not in entries else []
         found = entries.get(name) or (below[0] if len(below) == 1 else None)
-        if found is not None and found.standing == "waiting":
+        if found is not None and found.standing in ("waiting", "read"):
             self._wanted.put(found.id)
+            self._judging.want(found.id)
         return found
 
-    def _work(self) -> None:
+    def _read_on(self) -> None:
         while not self._end.is_set():
-            self.round()
+            self._read()
             self.ready.set()
             self._end.wait(self.refresh)
 
     def round(self) -> None:
-        """List what is there, read what is new, judge what changed."""
+        """Read what is new and judge what changed, at once: for those who do not `start()`."""
+        self._read()
+        while self._judging.step():
+            pass
+
+    def _read(self) -> None:
+        """List what is there and read what is new."""
         listed = [(scan, scan.plans()) for scan in self._scans]
         names = self._name([plan.path for _, plans in listed for plan in plans])
         self._announce([plan for _, plans in listed for plan in plans], names)
@@ -87,8 +95,6 @@ class Shelf:
                     self._look(*jobs.pop(asked), names)
         for scan, _ in listed:
             scan.rest()
-        for name in self._pending():
-            self._judge(self._entries[name])
 
     def _look(self, scan: Root, plan: Plan, single: bool, names: Mapping[str, str]) -> None:
         """Take what is new in one run."""
@@ -125,55 +131,32 @@ class Shelf:
 
     def _take(self, news: News, name: str, listed: str) -> None:
         name = name + news.path.removeprefix(listed)
-        old = self._entries.get(name)
-        known = old if old is not None else Entry(name, news.path)
-        goes_on = _continues(known.run, news.run)
-        changed = replace(
-            known,
-            run=news.run or known.run,
-            problem=news.problem,
-            version=known.version + 1,
-            epoch=known.epoch + (0 if goes_on else 1),
-            memory=known.memory if goes_on else Memory(),
-            grew=news.grew or known.grew,
-            watched=known.watched or known.run is not None,
-        )
-        if self._due.setdefault(name, 0.0) <= time.monotonic() and changed.run is not None:
-            self._judge(changed)  # new rows and their verdict come together
-        else:
+        with self._lock:
+            known = self._entries.get(name) or Entry(name, news.path)
+            goes_on = _continues(known.run, news.run)
+            changed = replace(
+                known,
+                run=news.run or known.run,
+                problem=news.problem,
+                version=known.version + 1,
+                epoch=known.epoch + (0 if goes_on else 1),
+                memory=known.memory if goes_on else Memory(),
+                grew=news.grew or known.grew,
+                watched=known.watched or known.run is not None,
+            )
             self._put(changed)
 
     def _put(self, entry: Entry) -> None:
-        self._stamp += 1
-        stamped = replace(entry, stamp=self._stamp, born=entry.born or self._stamp)
-        self._entries = MappingProxyType({**self._entries, entry.id: stamped})
+        with self._lock:
+            self._stamp += 1
+            stamped = replace(entry, stamp=self._stamp, born=entry.born or self._stamp)
+            self._entries = MappingProxyType({**self._entries, entry.id: stamped})
 
-    def _pending(self) -> list[str]:
-        now = time.monotonic()
-        return [name for name, due in list(self._due.items()) if due <= now and self._stale(name)]
-
-    def _stale(self, name: str) -> bool:
-        entry = self._entries[name]
-        return entry.run is not None and self._judged.get(name) != entry.version
-
-    def _judge(self, entry: Entry) -> None:
-        if entry.run is None:
-            return
-        name, began = entry.id, time.monotonic()
-        diagnosis, problem = _diagnosed(entry.run, going=entry.state() == "running")
-        self._judged[name] = entry.version
-        self._due[name] = time.monotonic() + (time.monotonic() - began) * (1 / JUDGING_SHARE - 1)
-        self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
-
-
-def _diagnosed(run: Run, *, going: bool) -> tuple[Diagnosis | None, str]:
-    """The diagnosis, or why there is none; a log that still grows is not said to have ended."""
-    try:
-        found = diagnose(run)
-        kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
-        return replace(found, incidents=kept), ""
-    except (ReadError, ValueError) as error:
-        return None, str(error).removeprefix(f"{run.source.path}: ")
+    def _settle(self, judged: Entry, diagnosis: Diagnosis | None, problem: str) -> None:
+        """Take what was found; rows may have come meanwhile."""
+        with self._lock:
+            entry = self._entries[judged.id]
+            self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
 
 
 def _continues(old: Run | None, new: Run | None) -> bool:

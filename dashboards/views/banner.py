@@ -57,11 +57,19 @@ def banner(entry: Entry, lang: Lang) -> Component:
     """Verdict with its story, health, and the first thing to try."""
     found, say = entry.diagnosis, speaker(lang)
     if found is None:
-        return html.Div()
+        return _judging(entry, lang)
     title = html.H2([badge(found.verdict, say), html.Span(headline(found, lang), className="headline")])
     health = html.Div([html.Strong(str(found.health)), html.Span(say("run.health"))], className="health")
     rest = [html.P(story(found, lang), className="story"), *_first(entry, found, lang)]
     return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
+
+
+def _judging(entry: Entry, lang: Lang) -> Component:
+    """In the place of the verdict until there is one; the curves are there already."""
+    say, rows = speaker(lang), entry.run.frame.height if entry.run else 0
+    title = html.H2([badge("read", say), html.Span(say("run.judging", n=f"{rows:,}"), className="headline")])
+    why = html.P(say("run.judging.why"), className="story")
+    return html.Section([html.Div(title, className="verdict"), why], className="banner read", role="status")
 
 
 def headline(found: Diagnosis, lang: Lang) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from dash import dcc, html
 
-from klinic.dashboards.figures.chart import Chart, Figure, View, figure, shown
+from klinic.dashboards.figures.chart import Chart, Figure, figure, shown
 from klinic.dashboards.figures.frame import CONFIG, HEIGHT
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import Panel
 from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import chart_title, speaker

@@ -10,8 +10,6 @@ from klinic.dashboards.words import Say
 from klinic.diagnostics.engine.model import Severity
 
 Component = Any
-# Paths of 16 x 16 icons, drawn by the stylesheet as masks: a status is colour, icon and word.
-STATUS = {"healthy", "watch", "sick", "unknown", "waiting", "broken"}
 BY_SEVERITY = {Severity.ERROR: "sick", Severity.WARN: "watch", Severity.INFO: "unknown", Severity.NONE: "unknown"}
 
 

@@ -37,7 +37,7 @@ def timeline(entry: Entry, lang: Lang, picked: str | None = None) -> Component:
     """The rows, each a button that picks its finding; or a sentence where there is none."""
     found, run, say = entry.diagnosis, entry.run, speaker(lang)
     if found is None or run is None:
-        return html.Div()
+        return html.P(say("run.findings.later"), className="quiet")
     if not found.findings or run.steps is None:
         return html.P(say("run.findings.none"), className="quiet")
     first, last = run.steps

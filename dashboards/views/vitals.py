@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from klinic.dashboards.figures.scene import last_value, signs
 from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
@@ -18,7 +19,29 @@ from klinic.diagnostics.engine.model import Vital
 def cards(entry: Entry, lang: Lang) -> list[Component]:
     """A card for each vital sign, in their order."""
     found = entry.diagnosis
-    return [card(vital, lang) for vital in found.vitals] if found else []
+    return [card(vital, lang) for vital in (found.vitals if found else unjudged(entry))]
+
+
+def unjudged(entry: Entry) -> list[Vital]:
+    """The vital signs of a run that is not judged yet: their last values."""
+    scene = entry.scene
+    return [
+        Vital(
+            sign.name,
+            sign.metric,
+            sign.title,
+            sign.unit,
+            value=last_value(scene.values(sign.metric)),
+            low=None,
+            high=None,
+            status="unknown",
+            score=None,
+            trend="unknown",
+            spark=(),
+        )
+        for sign in (signs() if scene else ())
+        if scene
+    ]
 
 
 def card(vital: Vital, lang: Lang) -> Component:

@@ -9,16 +9,15 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 SICK = "h200/ppo_lr_too_high"
-JUDGED = "() => !document.querySelector('#runs-count .waiting') && document.querySelector('.ag-row')"
+WAITING = "#runs-count .waiting, #runs-count .read"
+JUDGED = f"() => !document.querySelector('{WAITING}') && document.querySelector('.ag-row')"
 CHARTS = "() => klinicCharts.plots().map(gd => gd._fullLayout.xaxis.range.map(x => Math.round(x * 100) / 100))"
 
 
 def test_runs_are_listed_worst_first_and_open_by_keyboard(serve, visit, recordings) -> None:
     with serve(str(recordings / "h200")) as url:
         page = visit(url)
-        page.wait_for_function(
-            "() => !document.querySelector('#runs-count .waiting') && document.querySelector('.ag-row')"
-        )
+        page.wait_for_function(JUDGED)
         words = page.inner_text("#runs-count")
         assert "13 runs" not in words and "12 runs" in words and "sick" in words
         first = page.locator(".ag-row[row-index='0']")
@@ -36,9 +35,7 @@ def test_runs_are_listed_worst_first_and_open_by_keyboard(serve, visit, recordin
 def test_filter_by_status(serve, visit, recordings) -> None:
     with serve(str(recordings / "h200")) as url:
         page = visit(url)
-        page.wait_for_function(
-            "() => !document.querySelector('#runs-count .waiting') && document.querySelector('.ag-row')"
-        )
+        page.wait_for_function(JUDGED)
         page.click("[data-filter=watch]")
         page.wait_for_function(
             "() => [...document.querySelectorAll('.ag-row .badge')].every(badge => badge.classList.contains('watch'))"

@@ -10,7 +10,9 @@ PAIR = "run=h200/ppo_lr_too_high&run=h200/ppo_killed"
 
 def judged(page) -> None:
     """Pages of several runs offer what is judged by the time they are opened."""
-    page.wait_for_function("() => document.querySelector('.ag-row') && !document.querySelector('#runs-count .waiting')")
+    page.wait_for_function(
+        "() => document.querySelector('.ag-row') && !document.querySelector('#runs-count .waiting, #runs-count .read')"
+    )
 
 
 def test_the_explorer_finds_overlays_smooths_and_exports(recorded, visit) -> None:

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klinic.dashboards.figures.arrays import kept, packed, smoothed
-from klinic.dashboards.figures.chart import Chart, View, figure
+from klinic.dashboards.figures.chart import Chart, figure
 from klinic.dashboards.figures.scene import Scene, all_limits, cards
 from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import LONGEST, plain
 from klinic.dashboards.figures.theme import DARK, LIGHT, Look
+from klinic.dashboards.figures.view import View
 from klinic.dashboards.live import fresh
 from klinic.dashboards.panels import panels
 from klinic.diagnostics.engine.model import Diagnosis
@@ -78,9 +79,9 @@ def test_figures_are_pure(sick: Scene) -> None:
 
 
 def test_the_band_is_the_vital_signs_own(sick: Scene) -> None:
-    vital = sick.vital("actor/ppo_kl")
+    vital = next(vital for vital in sick.diagnosis.vitals if vital.metric == "actor/ppo_kl")
     high = next(t for t in figure(sick, KL, Look())["data"] if t["meta"]["role"] == "high")
-    assert vital is not None and high["y"][-1] == pytest.approx(vital.high, rel=1e-4)
+    assert high["y"][-1] == pytest.approx(vital.high, rel=1e-4)
 
 
 def test_thresholds_come_from_cards_and_say_which(sick: Scene) -> None:
@@ -96,10 +97,10 @@ def test_thresholds_come_from_cards_and_say_which(sick: Scene) -> None:
 
 def test_findings_tint_their_steps_and_can_be_picked(sick: Scene) -> None:
     made = figure(sick, KL, Look())
-    rects = [shape for shape in made["layout"]["shapes"] if shape["type"] == "rect"]
+    tints = [shape for shape in made["layout"]["shapes"] if shape["type"] == "path"]
     found = sick.finding("POL01")
     assert found is not None
-    assert any(rect["x0"] == found.first_step - 0.5 and rect["x1"] == found.last_step + 0.5 for rect in rects)
+    assert any(f"M{found.first_step - 0.5},0V1H{found.last_step + 0.5}V0Z" in tint["path"] for tint in tints)
     onsets = next(trace for trace in made["data"] if trace["meta"]["role"] == "findings")
     assert "POL01" in onsets["customdata"]
     picked = figure(sick, Chart("actor/lr", ("actor/lr",)), Look(), View(finding="POL01"))
@@ -150,7 +151,7 @@ def test_marks_let_unchanged_layouts_stay(sick: Scene) -> None:
     charts = panels()[0].charts(sick)
     _, marks = fresh(sick, charts, Look(), View(), 26, {})
     news, _ = fresh(sick, charts, Look(), View(), 26, marks)
-    assert all("layout" not in item and not item["points"] for item in news.values())
+    assert all("around" not in item and not item["points"] for item in news.values())
 
 
 @pytest.mark.parametrize("text", ["<b>x</b>", "%{y}", "a&b", "x" * 10_000])

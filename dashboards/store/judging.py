@@ -1,0 +1,88 @@
+"""Judges the runs of a shelf one after the other: those that somebody waits for first, then those that go on."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from klinic.dashboards.store.entry import Entry
+from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.engine.monitor import Monitor
+from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.run import Run
+
+SHARE = 0.25  # of the time, at most, for judging one run anew and anew
+SILENT_END = "INC00"
+
+Entries = Callable[[], Mapping[str, Entry]]
+Settle = Callable[[Entry, Diagnosis | None, str], None]
+
+
+class Judging:
+    """What is to be judged, and with what memory. `step()` is called by one thread at a time.
+
+    entries: how the shelf stands now. settle: takes the diagnosis of an entry, or the reason why there is none.
+    """
+
+    def __init__(self, entries: Entries, settle: Settle) -> None:
+        self._entries, self._settle = entries, settle
+        self._asked: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._wanted: set[str] = set()
+        self._monitors: dict[str, Monitor] = {}
+        self._judged: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+
+    def want(self, name: str) -> None:
+        """Somebody waits for the judgement of this run."""
+        self._asked.put(name)
+
+    def step(self) -> bool:
+        """Judge one run; False where none is due."""
+        entry = self._next()
+        if entry is None or entry.run is None:
+            return False
+        began = time.monotonic()
+        diagnosis, problem = self._judge(entry, entry.run)
+        self._judged[entry.id] = entry.version
+        self._due[entry.id] = time.monotonic() + (time.monotonic() - began) * (1 / SHARE - 1)
+        self._wanted.discard(entry.id)
+        self._settle(entry, diagnosis, problem)
+        return True
+
+    def _next(self) -> Entry | None:
+        with suppress(queue.Empty):
+            while True:
+                self._wanted.add(self._asked.get_nowait())
+        now = time.monotonic()
+        due = (one for one in self._entries().values() if self._stale(one) and self._due.get(one.id, 0.0) <= now)
+        return min(due, key=self._turn, default=None)
+
+    def _stale(self, entry: Entry) -> bool:
+        return entry.run is not None and self._judged.get(entry.id) != entry.version
+
+    def _turn(self, entry: Entry) -> tuple[bool, bool, int]:
+        return entry.id not in self._wanted, entry.id not in self._monitors, entry.stamp
+
+    def _judge(self, entry: Entry, run: Run) -> tuple[Diagnosis | None, str]:
+        """The diagnosis, or why there is none; a log that still grows is not said to have ended."""
+        going = entry.state() in ("running", "stalled")
+        monitor = self._monitors.pop(entry.id, None) or Monitor()
+        if going:
+            self._monitors[entry.id] = monitor  # others are not judged again: their memory is let go
+        try:
+            found = monitor.diagnose(run)
+        except (ReadError, ValueError) as error:
+            return None, str(error).removeprefix(f"{run.source.path}: ")
+        kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
+        return replace(found, incidents=kept), ""
+
+
+def work(judging: Judging, end: threading.Event, wait: float) -> None:
+    """Judge until the end."""
+    while not end.is_set():
+        if not judging.step():
+            end.wait(wait)
