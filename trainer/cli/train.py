@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from klinic.diagnostics.cli.group import fail
+from klinic.trainer.cli.watchful import alerts_of, condition, watchful
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.live.stopon import StopOn
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -49,6 +53,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some re
 @click.option("--startup-limit", type=Duration(), help="Give up without a first step after this; 10m, on GPUs 40m.")
 @click.option("--dry-run", is_flag=True, help="Print the full verl command and start nothing.")
 @click.option("--no-diagnosis", is_flag=True, help="No diagnosis while it trains.")
+@watchful
 @click.option("--dashboard", is_flag=True, help="Show the run in the browser while it trains; says the address.")
 def train(
     overrides: tuple[str, ...],
@@ -61,16 +66,22 @@ def train(
     startup_limit: float | None,
     dry_run: bool,
     no_diagnosis: bool,
+    stop_on: StopOn | None,
+    rescue: int,
+    alerts: Path | None,
     dashboard: bool,
 ) -> None:
     """Train with verl; verl's own KEY=VALUE overrides pass through unchanged.
 
-    Without arguments: PPO on the embedded model and arithmetic problems, on the CPU.
+    Without arguments: PPO on the embedded model and arithmetic problems, on the CPU. Through the night: --stop-on
+    error:3 --rescue=2 --alerts alerts.yaml. Exit status: 0 finished, or stopped as asked; 1 failed; 2 refused; 3
+    stopped by --stop-on; 130 Ctrl-C.
     """
     if recipes:
         _list()
         return
-    plan = _planned(overrides, recipe, run_dir, source)
+    plan, named = _planned(overrides, recipe, run_dir, source)
+    told = alerts_of(alerts)
     if dry_run:
         _show(plan, dry_run)
         _refuse(plan, dry_run)
@@ -81,10 +92,12 @@ def train(
     from klinic.trainer.cli.watched import watched
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
+    from klinic.trainer.treat.rescue import rescued
 
     limits = Limits(startup=startup_limit or (600.0 if plan.cpu else 2400.0), silence=180.0 if plan.cpu else 900.0)
+    options = Options(time_limit, grace, limits, not no_diagnosis, condition(stop_on, rescue), told)
     with watched(plan.run_dir, dashboard):
-        raise SystemExit(launch(plan, Options(time_limit, grace, limits, not no_diagnosis)))
+        raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))
 
 
 def _list() -> None:
@@ -96,14 +109,17 @@ def _list() -> None:
         click.echo(f"{name:<{width}}  {load(name).summary}")
 
 
-def _planned(overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None) -> Any:
+def _planned(
+    overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None
+) -> tuple[Any, str | None]:
+    """The plan, and the recipe by the name under which it is found again."""
     from klinic.trainer.plan import PlanError, make_plan
     from klinic.trainer.plan.record import taken_from
     from klinic.trainer.recipes import RecipeError
 
     try:
         theirs, words = taken_from(source) if source else (None, [])
-        return make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir)
+        return make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir), recipe or theirs
     except (PlanError, RecipeError, FileNotFoundError) as error:
         fail(str(error))
 

@@ -1,4 +1,4 @@
-"""The diagnosis of the run while it trains, in a thread of its own; it can fail, and then only says less."""
+"""The diagnosis of the run while it trains, in a thread of its own; what it finds may be told, and may end the run."""
 
 from __future__ import annotations
 
@@ -6,54 +6,98 @@ import contextlib
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-PAUSE = 10.0  # seconds between looks, at least
-SHARE = 0.05  # of one CPU that the looks may take from the training
+from klinic.trainer.launch.errands import Errands
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.engine.model import Diagnosis
+    from klinic.diagnostics.live.follow import Follower
+    from klinic.diagnostics.live.look import Looker
+    from klinic.diagnostics.live.stopon import Reason
+
+PAUSE, CLOSE = 10.0, 1.0  # seconds between looks, at least; where something hangs on them
+SHARE, MORE = 0.05, 0.2  # of one CPU that the looks may take from the training; where something hangs on them
 
 
 class Doctor:
-    """`words`: health, verdict and the newest finding for the progress line, empty until the first diagnosis."""
+    """Looks at a run directory again and again, from `start` to `stop`.
 
-    def __init__(self, run_dir: Path) -> None:
+    words: health, verdict and the newest finding for the progress line, empty until the first diagnosis.
+    reason: why the run is to be stopped, None while there is no reason. trouble: why it cannot look any more, or why
+    an alert was not delivered.
+    """
+
+    def __init__(self, run_dir: Path, errands: Errands | None = None) -> None:
         self.words = ""
+        self.reason: Reason | None = None
+        self.trouble = ""
         self._run_dir = run_dir
+        self._errands = errands or Errands()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="klinic-doctor", daemon=True)
 
     def start(self) -> None:
-        """Begin to look every few seconds."""
+        """Begin to look every few seconds; what is in the directory now is no news."""
+        if self._errands.any:
+            try:
+                self._errands.begin(self._run_dir)
+            except Exception as error:  # whatever it is, the training goes on
+                self._fails(error)
+                return
         self._thread.start()
 
     def stop(self) -> None:
-        """No more looks."""
+        """A last look, then no more."""
         self._stop.set()
         if self._thread.ident is not None:
-            self._thread.join(5)
+            self._thread.join(30 if self._errands.any else 5)
 
     def _watch(self) -> None:
-        with contextlib.suppress(Exception):  # whatever it is, the training goes on
-            from klinic.diagnostics.live.follow import Follower
+        try:
+            self._rounds()
+        except Exception as error:  # whatever it is, the training goes on
+            self._fails(error)
+        finally:
+            self._errands.end()
 
-            with Follower(self._run_dir) as follower:
-                pause = PAUSE
-                while not self._stop.wait(pause):
-                    began = time.thread_time()
-                    self._look(follower)
-                    pause = max(PAUSE, (time.thread_time() - began) / SHARE)
+    def _fails(self, error: Exception) -> None:
+        self.trouble = f"the diagnosis stopped working ({type(error).__name__}: {error}); the training goes on"
 
-    def _look(self, follower: object) -> None:
-        with contextlib.suppress(Exception):
-            from klinic.diagnostics.engine.diagnose import diagnose
+    def _rounds(self) -> None:
+        from klinic.diagnostics.live.follow import Follower
+        from klinic.diagnostics.live.judging import LiveJudge
+        from klinic.diagnostics.live.look import Looker
 
-            run = follower.poll()  # type: ignore[attr-defined]
-            if run is not None and run.frame.height:
-                self.words = words(diagnose(run))
+        looker = Looker(LiveJudge())
+        pause, share = (CLOSE, MORE) if self._errands.any else (PAUSE, SHARE)
+        with Follower(self._run_dir) as follower:
+            wait, ended, first = pause, False, True
+            while not ended:
+                ended = self._stop.wait(wait)
+                if ended and not self._errands.any:
+                    return
+                began = time.thread_time()
+                self._look(follower, looker)
+                spent = 0.0 if first else time.thread_time() - began  # the first look loads the rules
+                wait, first = max(pause, spent / share), False
+
+    def _look(self, follower: Follower, looker: Looker) -> None:
+        from klinic.diagnostics.readers import ReadError
+
+        with contextlib.suppress(ReadError):  # half a file, a file that is away for a moment
+            look = looker.look(follower.poll())
+            if look is None or look.diagnosis is None or not look.rows:
+                return
+            self.words = words(look.diagnosis)
+            self.reason = self.reason or self._errands.run(look)
+            self.trouble = self.trouble or self._errands.trouble
 
 
-def words(diagnosis: object) -> str:
+def words(diagnosis: Diagnosis) -> str:
     """`health 92 healthy`, with the newest open finding at warn or above behind it."""
-    head = f"health {diagnosis.health} {diagnosis.verdict}"  # type: ignore[attr-defined]
-    findings = [each for each in diagnosis.findings if not each.closed and each.severity >= 2]  # type: ignore[attr-defined]
+    head = f"health {diagnosis.health} {diagnosis.verdict}"
+    findings = [each for each in diagnosis.findings if not each.closed and each.severity >= 2]
     if not findings:
         return head
     newest = max(findings, key=lambda each: each.first_step)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from klinic.trainer.launch.display import Display
 from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.ending import record_end
+from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
@@ -20,25 +22,37 @@ from klinic.trainer.launch.words import step_line, validation_lines
 from klinic.trainer.plan import Plan
 from klinic.trainer.stream import pending, request_reward, request_stop
 
+if TYPE_CHECKING:
+    from klinic.diagnostics.alerts.channel import Alerts
+    from klinic.diagnostics.live.stopon import Reason, StopOn
+
 PAUSE = 0.25  # seconds between looks at the run directory
-FAILED = 1
+FAILED, STOPPED_ILL = 1, 3
+BY_FINDING = "stop-on"
+# The launcher looks after these itself; the plugin must not do it a second time.
+OURS = {"KLINIC_STOP_ON": "", "KLINIC_ALERTS": ""}
 
 
 @dataclass(frozen=True)
 class Options:
-    """time_limit: seconds after which the run is asked to stop. grace: seconds that a stop may take at least."""
+    """time_limit: seconds after which the run is asked to stop. grace: seconds that a stop may take at least.
+
+    stop_on: the finding for which it is stopped. alerts: who is told what is found.
+    """
 
     time_limit: float | None = None
     grace: float = 120.0
     limits: Limits = field(default_factory=Limits)
     diagnose: bool = True
+    stop_on: StopOn | None = None
+    alerts: Alerts | None = None
 
 
 def launch(plan: Plan, options: Options | None = None, display: Display | None = None) -> int:
     """Run the plan to its end; gives the exit code.
 
-    0 finished, or stopped as `klinic stop` or the time limit asked; 1 failed; 130 and 143 stopped by Ctrl-C and
-    SIGTERM. The run directory says how it ended in every case.
+    0 finished, or stopped as `klinic stop` or the time limit asked; 1 failed; 3 stopped for a finding; 130 and 143
+    stopped by Ctrl-C and SIGTERM. The run directory says how it ended in every case.
     """
     with Wishes() as wishes, display or Display() as shown:
         return _Launch(plan, options or Options(), wishes, shown).go()
@@ -53,7 +67,7 @@ class _Launch:
         self.console = folder / "console.log"
         self.progress = Progress(total=plan.total_steps)
         self.watchdog = Watchdog(options.limits, self.console)
-        self.doctor = Doctor(folder)
+        self.doctor = Doctor(folder, Errands(options.stop_on, options.alerts))
         self.metrics = Tail(folder / "metrics.jsonl", from_end=True)
         self.events = Tail(folder / "events.jsonl", from_end=True)
         self.samples = Tail(folder / "samples.jsonl", from_end=True)
@@ -63,16 +77,18 @@ class _Launch:
         self.stopped_for = ""
 
     def go(self) -> int:
-        self.process = Process(self.plan.command, self.plan.environment, self.console)
-        self.display.say(INIT, f"verl starts as process {self.process.pid}; its output goes to {self.console}")
-        if self.options.diagnose:
+        if self.options.diagnose or self.options.stop_on or self.options.alerts:
             self.doctor.start()
         try:
-            trouble = self._follow()
+            self.process = Process(self.plan.command, {**self.plan.environment, **OURS}, self.console)
+            self.display.say(INIT, f"verl starts as process {self.process.pid}; its output goes to {self.console}")
+            try:
+                trouble = self._follow()
+            finally:
+                self.process.end()
+            return self._end(trouble)
         finally:
-            self.process.end()
             self.doctor.stop()
-        return self._end(trouble)
 
     def _follow(self) -> str:
         """Stay until the process has ended; gives why it was ended from here, empty where it ended by itself."""
@@ -95,7 +111,13 @@ class _Launch:
                 self._set_in()
         for event in self.events.records():
             self._happened(event)
+        self._doctors_trouble()
         self.display.status(self.progress.phase, self._now())
+
+    def _doctors_trouble(self) -> None:
+        if self.doctor.trouble:
+            self.display.say(self.progress.phase, self.doctor.trouble)
+            self.doctor.trouble = ""
 
     def _heard(self, line: str) -> None:
         self.watchdog.heard(line)
@@ -136,13 +158,15 @@ class _Launch:
             self._stop("time limit", f"the time limit of {clock(limit)} is over")
         if self.stop_by is None and self.wishes.stop is not None:
             self._stop(self.wishes.stop.name, f"{self.wishes.stop.name} came")
+        if self.stop_by is None and self.doctor.reason is not None:
+            self._stop(BY_FINDING, self.doctor.reason.words, **facts_of(self.doctor.reason))
 
-    def _stop(self, by: str, why: str) -> None:
+    def _stop(self, by: str, why: str, **more: object) -> None:
         self.stopped_for = by
         grace = max(self.options.grace, 4 * self.progress.typical) if self.progress.training else 0.0
         self.stop_by = time.monotonic() + grace
         if self.progress.training:
-            request_stop(self.plan.run_dir, by=by, reason=why)
+            request_stop(self.plan.run_dir, by=by, reason=why, **more)
             once_more = "; Ctrl-C again ends it at once"
             self.display.say(
                 TRAIN, f"{why}: stopping after this step, with a checkpoint, in {clock(grace)} at most{once_more}"
@@ -168,10 +192,21 @@ class _Launch:
     def _end(self, trouble: str) -> int:
         code = self.process.poll()
         status, error = record_end(self.plan.run_dir, code, trouble, self.stopped_for, lambda: reason(self.console))
+        self.doctor.stop()
+        self._doctors_trouble()
         where = f"{self.plan.run_dir} (klinic diagnose {self.plan.run_dir})"
         after = f"after step {self.progress.step}, {clock(time.monotonic() - self.progress.began)}"
         self.display.say(DONE, f"written to {where}")
         self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
         if self.wishes.stop is not None:
             return 128 + self.wishes.stop
+        if self.stopped_for == BY_FINDING and status == "stopped":
+            return STOPPED_ILL
         return FAILED if status == "failed" else 0
+
+
+def facts_of(reason: Reason) -> dict[str, object]:
+    """What the stop file, the manifest and the event say of the finding."""
+    one = reason.finding
+    rule = {"id": one.id, "name": one.name, "severity": str(one.severity)}
+    return {"finding": rule, "since": reason.since, "onset": reason.onset}

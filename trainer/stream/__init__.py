@@ -13,6 +13,7 @@ from klinic.trainer.stream.control import (
 from klinic.trainer.stream.directory import RunDirectory
 from klinic.trainer.stream.errors import InUseError, StreamError
 from klinic.trainer.stream.facts import git_commit, hardware, versions
+from klinic.trainer.stream.notes import note
 
 __all__ = [
     "InUseError",
@@ -21,6 +22,7 @@ __all__ = [
     "StreamError",
     "git_commit",
     "hardware",
+    "note",
     "pending",
     "request_reward",
     "request_stop",

@@ -34,9 +34,12 @@ def _write(run: Path, kind: str, data: dict[str, Any]) -> Path:
     return folder / kind
 
 
-def request_stop(path: str | os.PathLike[str], by: str, reason: str = "") -> Path:
-    """Ask the run in `path` to stop at the end of its step, after a checkpoint; gives the file written."""
-    return _write(Path(path), STOP, {"by": by, "reason": reason, "time": time.time()})
+def request_stop(path: str | os.PathLike[str], by: str, reason: str = "", **more: Any) -> Path:
+    """Ask the run in `path` to stop at the end of its step, after a checkpoint; gives the file written.
+
+    more: what the manifest and the event of the stop are to say beside it.
+    """
+    return _write(Path(path), STOP, {"by": by, "reason": reason, "time": time.time(), **more})
 
 
 def request_reward(

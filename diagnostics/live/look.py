@@ -1,0 +1,138 @@
+"""One look at a run: how it stands, how fast it goes, how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.live.judging import LiveJudge
+from klinic.diagnostics.run import Run
+from klinic.diagnostics.run.state import STALLED_S, STALLED_STEPS, UNKNOWN, seconds_per_step, state
+from klinic.diagnostics.verlconfig import facts
+
+ENDED = ("finished", "failed", "stopped", "interrupted")
+LAST_WORDS = ("Final validation metrics", "train_runtime")
+
+
+@dataclass(frozen=True)
+class Look:
+    """A run at a moment.
+
+    diagnosis: None while there is nothing to judge. state: of a run directory as its manifest and process tell it; of
+    a bare log running, stalled, finished or failed as far as its text and its planned steps tell. seen: seconds since
+    the epoch. grew: when the run last had a new step, by the clock of whoever looks.
+    """
+
+    run: Run
+    diagnosis: Diagnosis | None
+    state: str
+    total: int | None
+    pace: float | None
+    seen: float
+    grew: float
+
+    @property
+    def name(self) -> str:
+        """The run's path as the user gave it."""
+        return self.run.source.path
+
+    @property
+    def step(self) -> int | None:
+        """The last step of the attempt that is running; None before the first."""
+        attempts = self.run.attempts
+        return attempts[-1].last_step if attempts else None
+
+    @property
+    def rows(self) -> int:
+        """Rows read so far."""
+        return int(self.run.frame.height)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the planned end at the usual pace; None where that cannot be told."""
+        if self.pace is None or self.total is None or self.step is None or self.state in ENDED:
+            return None
+        return max(0, self.total - self.step) * self.pace
+
+    @property
+    def phase(self) -> str:
+        """Init before the first step, Val where the newest event is a validation, Train, Done."""
+        if self.state in ENDED:
+            return "Done"
+        if self.step is None or self.step == 0:
+            return "Init"
+        newest = max((event.time or 0 for event in self.run.events if event.kind == "validation"), default=0)
+        last = self.run.frame["time"].drop_nulls().max() if self.rows else None
+        return "Val" if isinstance(last, int | float) and newest > last else "Train"
+
+    @property
+    def silent(self) -> float:
+        """Seconds since the last new step."""
+        return self.seen - self.grew
+
+    def findings(self, least: Severity = Severity.WARN) -> Sequence[Finding]:
+        """Findings that hold now, at `least` this severity."""
+        found = self.diagnosis.findings if self.diagnosis else ()
+        return [each for each in found if not each.closed and each.severity >= least]
+
+
+class Looker:
+    """Looks at one run again and again; it keeps what one look alone cannot tell."""
+
+    def __init__(self, judge: LiveJudge) -> None:
+        self._judge = judge
+        self._last: Look | None = None
+
+    def look(self, run: Run | None, now: float | None = None) -> Look | None:
+        """The run as it stands; the last one again, with the clock moved on, where `run` is None."""
+        now = time.time() if now is None else now
+        before = self._last
+        if run is None and before is None:
+            return None
+        fresh = run is not None and (before is None or run.frame.height != before.rows)
+        known = run if run is not None else before.run  # type: ignore[union-attr]
+        diagnosis = self._judge.judge(run) if run is not None else before.diagnosis  # type: ignore[union-attr]
+        grew = self._grew(known, now) if fresh or before is None else before.grew
+        total = facts(known).total_steps if run is not None else before.total  # type: ignore[union-attr]
+        pace = seconds_per_step(known)
+        if before is not None and fresh and pace is None:
+            pace = _measured(before, known, now)
+        pace = pace if pace is not None or before is None else before.pace
+        self._last = Look(known, diagnosis, _state(known, total, pace, now - grew, now), total, pace, now, grew)
+        return self._last
+
+    def _grew(self, run: Run, now: float) -> float:
+        """When the last row was written: a run that is looked at for the first time may have stood still for long."""
+        if self._last is None and run.frame.height and "time" in run.frame.columns:
+            last = run.frame["time"].drop_nulls().max()
+            if isinstance(last, int | float) and 0 < last < now:
+                return float(last)
+        return now
+
+
+def _measured(before: Look, run: Run, now: float) -> float | None:
+    """Seconds a step by the clock of whoever looks, for logs without times."""
+    steps = run.frame.height - before.rows
+    if steps <= 0 or before.rows == 0:
+        return before.pace
+    pace = (now - before.grew) / steps
+    return pace if before.pace is None else 0.7 * before.pace + 0.3 * pace
+
+
+def _state(run: Run, total: int | None, pace: float | None, silent: float, now: float) -> str:
+    told = state(run, now)
+    if told != UNKNOWN:
+        return told
+    if _came_to_its_end(run, total):
+        return "finished"
+    if any("Traceback (most recent call last)" in line.text for line in run.lines[-80:]):
+        return "failed"
+    return "stalled" if silent > max(STALLED_S, STALLED_STEPS * (pace or 0.0)) else "running"
+
+
+def _came_to_its_end(run: Run, total: int | None) -> bool:
+    if any(word in line.text for line in run.lines[-40:] for word in LAST_WORDS):
+        return True
+    return bool(total and run.attempts and run.attempts[-1].last_step >= total)

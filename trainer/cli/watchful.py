@@ -1,0 +1,100 @@
+"""Options of a launch that hang on its diagnosis: when to stop, whom to tell, how often to rescue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from klinic.diagnostics.cli.group import fail
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.alerts.channel import Alerts
+    from klinic.diagnostics.live.stopon import StopOn
+
+RESCUE_ON = "error:3"
+
+
+class StopOnType(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
+    """error:3."""
+
+    name = "severity[:steps]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StopOn:
+        """The condition."""
+        from klinic.diagnostics.live.stopon import StopOn
+
+        try:
+            return value if isinstance(value, StopOn) else StopOn.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Times(click.ParamType):  # type: ignore[type-arg]
+    """A count that follows an `=`."""
+
+    name = "n"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The count."""
+        if isinstance(value, int):
+            return value
+        if not str(value).isdigit() or not 1 <= int(value) <= 99:
+            self.fail(f"{value!r} is no number of rescues; write --rescue=2, or put a bare --rescue last", param, ctx)
+        return int(value)
+
+
+def watchful(command: Any) -> Any:
+    """Add the options to a command."""
+    options = (
+        click.option(
+            "--stop-on",
+            type=StopOnType(),
+            envvar="KLINIC_STOP_ON",
+            metavar="SEVERITY[:STEPS]",
+            help="Stop, with a checkpoint and exit code 3, once a finding of this severity was open for so many steps, "
+            "as in error:3.",
+        ),
+        click.option(
+            "--rescue",
+            type=Times(),
+            is_flag=False,
+            flag_value=1,
+            default=0,
+            metavar="[=N]",
+            help="After such a stop go back to the last checkpoint before the trouble, apply the prescription and go "
+            f"on, at most N times (1); implies --stop-on {RESCUE_ON}.",
+        ),
+        click.option(
+            "--alerts",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            envvar="KLINIC_ALERTS",
+            metavar="FILE",
+            help="Tell people what is found: klinic.yaml with an alerts section, or alerts.yaml.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def alerts_of(file: Path | None) -> Alerts | None:
+    """The settings of a file, or leave with what is wrong with it."""
+    if file is None:
+        return None
+    from klinic.diagnostics.alerts.config import AlertsError, load
+
+    try:
+        return load(file)
+    except AlertsError as error:
+        fail(str(error))
+
+
+def condition(stop_on: StopOn | None, rescue: int) -> StopOn | None:
+    """When to stop: as asked, or as a rescue needs it."""
+    if stop_on is None and rescue:
+        from klinic.diagnostics.live.stopon import StopOn
+
+        return StopOn.parse(RESCUE_ON)
+    return stop_on
