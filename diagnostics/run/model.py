@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -66,10 +67,27 @@ class Run:
     notes: tuple[str, ...] = ()
     last_line: int = 0
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics in the order in which they first appeared."""
         return tuple(name for name in self.frame.columns if name not in FIXED)
+
+    @cached_property
+    def _columns(self) -> frozenset[str]:
+        return frozenset(self.frame.columns)
+
+    @cached_property
+    def spoiled(self) -> frozenset[str]:
+        """Names of the metrics that were ever non-finite."""
+        return frozenset(self.nonfinite.columns)
+
+    @cached_property
+    def restarts(self) -> tuple[int, ...]:
+        """Rows at which another attempt begins, the first one apart."""
+        if not self.frame.height:
+            return ()
+        attempts = self.frame["attempt"]
+        return tuple((attempts != attempts.shift(1)).arg_true().to_list())
 
     @property
     def steps(self) -> tuple[int, int] | None:
@@ -81,7 +99,7 @@ class Run:
 
     def has(self, metric: str) -> bool:
         """Whether the metric was ever written, finite or not."""
-        return metric in self.frame.columns
+        return metric in self._columns
 
     def head(self, rows: int) -> Run:
         """The run as it stood after its first `rows` rows; text lines are left out, they have no row."""

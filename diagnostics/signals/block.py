@@ -88,18 +88,41 @@ class Block:
 
     def column(self, name: str) -> Floats:
         """Values of a metric over the block's rows, NaN where it has none; not to be written to."""
-        if name not in self.run.frame.columns:
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = self._read(name)
+        return column
+
+    @cached_property
+    def _columns(self) -> dict[str, Floats]:
+        """The columns asked for so far."""
+        return {}
+
+    def _read(self, name: str) -> Floats:
+        if not self.run.has(name):
             return np.full(self.height, np.nan)
         return self.run.frame[name].slice(self.first, self.height).to_numpy()
 
+    def value(self, name: str) -> float | None:
+        """Value of a metric in the block's first row."""
+        value: float | None = self._row.get(name)
+        return value
+
+    @cached_property
+    def _row(self) -> dict[str, Any]:
+        frame = self.run.frame
+        return dict(zip(frame.columns, frame.row(self.first), strict=True))
+
     def flagged(self, name: str) -> Mask:
         """Rows in which the metric was not finite."""
-        if name not in self.run.nonfinite.columns:
+        if name not in self.run.spoiled:
             return np.zeros(self.height, dtype=np.bool_)
         return np.asarray(self.run.nonfinite[name].slice(self.first, self.height).to_numpy() > 0)
 
     def seen(self, name: str) -> Mask:
         """Rows in which the metric was written, finite or not."""
+        if self.height == 1:
+            return self.flagged(name) if self.value(name) is None else np.ones(1, np.bool_)
         return np.asarray(~np.isnan(self.column(name)) | self.flagged(name))
 
     @cached_property
@@ -117,6 +140,7 @@ class Block:
         """Row of the frame at which the training that the block's first row belongs to began from scratch."""
         return max((row for row in fresh_starts(self.run, 0, self.first + 1)), default=0)
 
+    @cached_property
     def trainings(self) -> list[Block]:
         """The block cut where a training begins from scratch; itself where none does."""
         cuts = [row for row in fresh_starts(self.run, self.first, self.last) if row > self.first]
@@ -138,6 +162,5 @@ FIRST_STEP = 1  # a training that takes up a checkpoint goes on after its step, 
 
 def fresh_starts(run: Run, first: int, last: int) -> list[int]:
     """Rows in [first, last) at which an attempt after the first one begins from scratch: nothing was taken up."""
-    attempts = run.frame["attempt"].slice(max(first - 1, 0), last - max(first - 1, 0)).to_numpy()
-    rows = np.flatnonzero(np.diff(attempts)) + max(first - 1, 0) + 1
-    return [int(row) for row in rows if run.frame["step"][int(row)] <= FIRST_STEP]
+    begun = (row for row in run.restarts if first <= row < last)
+    return [row for row in begun if run.frame["step"][row] <= FIRST_STEP]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
-from klinic.diagnostics.signals.node import Node, Stream, joined
+from klinic.diagnostics.signals.node import Node, Stream, joined, single
 
 
 class Evaluator:
@@ -35,7 +36,7 @@ class Evaluator:
 
     def advance(self, block: Block) -> None:
         """Evaluate the block, which must follow the last one without a gap; a training from scratch begins anew."""
-        parts = block.trainings()
+        parts = block.trainings
         with np.errstate(all="ignore"):  # what is not finite becomes unknown
             streams = [self._training(part) for part in parts]
         heights = [part.height for part in parts]
@@ -52,11 +53,20 @@ class Evaluator:
 
     def _evaluated(self, block: Block) -> list[Stream]:
         streams: list[Stream] = []
+        alone = block.height == 1
         for number, node in enumerate(self._order):
             args = [streams[index] for index in self._args[number]]
             stream, self._states[number] = node.advance(block, args, self._states[number])
-            streams.append(stream)
+            streams.append(single(stream) if alone else stream)
         return streams
+
+    def fork(self) -> Evaluator:
+        """An evaluator that stands where this one does and goes its own way from here."""
+        other = copy(self)
+        other._states = [
+            state if state is None else node.fork(state) for node, state in zip(self._order, self._states, strict=True)
+        ]
+        return other
 
     def stream(self, node: Node) -> Stream:
         """Result of a node over the last block."""

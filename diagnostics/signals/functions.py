@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import reduce
+from itertools import accumulate
 
 import numpy as np
 
@@ -26,6 +28,17 @@ def _elementwise(name: str, x: Node, array: Callable[[Floats], Floats], scalar: 
     return folded(Elementwise(f"{name}({x.key})", (x,), apply))
 
 
+def _log(value: float) -> float:
+    """numpy's logarithm, which may differ from math's in the last bit: one row gives what many rows give."""
+    return float(np.log(value)) if value > 0 else math.nan
+
+
+def _exp(value: float) -> float:
+    """numpy's exponential."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))
+
+
 @signal
 def abs_(x: Num) -> Node:
     """Absolute value."""
@@ -35,7 +48,7 @@ def abs_(x: Num) -> Node:
 @signal
 def log(x: Num) -> Node:
     """Natural logarithm; unknown for zero or less."""
-    return _elementwise("log", x, np.log, math.log)
+    return _elementwise("log", x, np.log, _log)
 
 
 @signal
@@ -47,16 +60,15 @@ def sqrt(x: Num) -> Node:
 @signal
 def exp(x: Num) -> Node:
     """Exponential."""
-    return _elementwise("exp", x, np.exp, math.exp)
+    return _elementwise("exp", x, np.exp, _exp)
 
 
-def _first_known(*values: Value) -> Value:
-    result = values[0]
-    for value in values[1:]:
-        if result is None:
-            result = value
-        elif isinstance(result, np.ndarray) and value is not None and not isinstance(value, str):
-            result = np.where(np.isnan(result), value, result)
+def _first_known(result: Value, value: Value, still: bool) -> Value:
+    """still: the first one is the same at all rows; else a text, which no array holds, cannot stand in for it."""
+    if result is None:
+        return value if still or not isinstance(value, str) else None
+    if isinstance(result, np.ndarray) and value is not None and not isinstance(value, str):
+        return np.where(np.isnan(result), value, result)
     return result
 
 
@@ -65,7 +77,14 @@ def coalesce(*x: Any_) -> Node:
     """The first one known."""
     if not x:
         raise ValueError("coalesce wants at least one argument")
-    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, _first_known, x[0].kind)
+    still = list(accumulate((node.still for node in x), operator.and_))
+
+    def apply(result: Value, *values: Value) -> Value:
+        for value, steady in zip(values, still, strict=False):
+            result = _first_known(result, value, steady)
+        return result
+
+    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, apply, x[0].kind)
 
 
 @signal
@@ -83,7 +102,7 @@ def _extreme(name: str, x: tuple[Node, ...]) -> Node:
         known = [value for value in values if value is not None]
         if any(isinstance(value, np.ndarray) for value in known):
             return reduce(pick, known) + 0.0  # numpy takes either of -0.0 and 0.0, by the array's length
-        return among(known) if known else None
+        return among(known) + 0.0 if known else None
 
     return folded(Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply))
 

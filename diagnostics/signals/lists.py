@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,13 @@ class Members:
         self._evaluators[name].advance(block)
         return self._evaluators[name].stream(self._nodes[name])
 
+    def fork(self) -> Members:
+        """Members that go their own way from here."""
+        other = Members(self.template)
+        other._nodes = dict(self._nodes)
+        other._evaluators = {name: evaluator.fork() for name, evaluator in self._evaluators.items()}
+        return other
+
     def drop(self, name: str) -> None:
         """Forget a metric that no row will be taken from any more."""
         self._nodes.pop(name, None)
@@ -60,6 +69,10 @@ class OverList(Node):
         """No member yet."""
         return Members(self.template), set()
 
+    def fork(self, state: tuple[Members, set[str]]) -> tuple[Members, set[str]]:
+        """Both are changed in place."""
+        return state[0].fork(), set(state[1])
+
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Join the members' truth values; a member that has not appeared yet has no say."""
         members, seen = state
@@ -77,10 +90,10 @@ class OverList(Node):
             fresh = fresh | (stream.known(block.height) & appeared)
         return Stream(np.where(anybody, verdict, np.nan), fresh if self.rank == SPARSE else None), state
 
-    def _listed(self, block: Block) -> list[str]:
+    def _listed(self, block: Block) -> Sequence[str]:
         if self.names.fixed:
-            return list(self.names.fixed)
-        return sorted(name for name in block.run.metrics if fnmatch.fnmatchcase(name, self.names.pattern))
+            return self.names.fixed
+        return _matching(block.run.metrics, self.names.pattern)
 
     @staticmethod
     def _appeared(name: str, block: Block, seen: set[str]) -> Mask:
@@ -90,6 +103,11 @@ class OverList(Node):
         if appeared.any():
             seen.add(name)
         return appeared
+
+
+@lru_cache(maxsize=512)
+def _matching(metrics: tuple[str, ...], pattern: str) -> tuple[str, ...]:
+    return tuple(sorted(name for name in metrics if fnmatch.fnmatchcase(name, pattern)))
 
 
 @signal

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from klinic.diagnostics.signals.block import Block, Floats, Mask
@@ -32,6 +32,7 @@ class Stream:
     """A node's values over a block.
 
     values: an array with NaN where unknown (truth values are 1 and 0), or one scalar for all rows; None is unknown.
+    Over a single row it is always a scalar: a run that is followed grows row by row, and arrays of one are slow.
     fresh: rows with a value of its own, for sparse streams that carry their last value forward; None: wherever
     there is a value. Neither array is written to after it was made.
     """
@@ -42,6 +43,18 @@ class Stream:
     def array(self, height: int) -> Floats:
         """The values as an array of the block's height; a text counts as unknown."""
         return spread(self.values, height)
+
+    @property
+    def number(self) -> float:
+        """The value over a single row, NaN where it is unknown or a text."""
+        values = self.values
+        return math.nan if values is None or isinstance(values, str) else float(values)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the single row has a value of the stream's own."""
+        number = self.number
+        return number == number and (self.fresh is None or bool(self.fresh[0]))
 
     def known(self, height: int) -> Mask:
         """Rows with a value of the stream's own."""
@@ -66,13 +79,19 @@ def spread(value: Value, height: int) -> Floats:
     return np.full(height, number)
 
 
-@dataclass(frozen=True)
+def single(stream: Stream) -> Stream:
+    """The stream over one row with a scalar for its array."""
+    if not isinstance(stream.values, np.ndarray):
+        return stream
+    value = float(stream.values[0])
+    return Stream(value if value == value else None, stream.fresh)
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """The values of a stream's own within a block: values, their steps and row numbers in the frame."""
+    """The values of a stream's own within a block."""
 
     values: Floats
-    steps: Floats
-    rows: npt.NDArray[np.int64]
     block: Block
 
 
@@ -81,6 +100,7 @@ class Node(ABC):
 
     kind: Kind = "number"
     lasting = False  # whether its state outlives the beginning of a training from scratch
+    still = False  # whether it is one scalar for the whole run, of its config and its facts
 
     def __init__(self, key: str, children: Sequence[Node] = (), rank: int | None = None) -> None:
         self.key = key
@@ -92,12 +112,19 @@ class Node(ABC):
         """State before the first row."""
         return None
 
+    def fork(self, state: Any) -> Any:
+        """A state that goes its own way from here; the state itself where `advance` never changes one in place."""
+        return state
+
     @abstractmethod
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Values over the block's rows, and the state for the next block."""
 
     def __repr__(self) -> str:
         return self.key
+
+
+ONE_NEW, NONE_NEW = np.ones(1, np.bool_), np.zeros(1, np.bool_)  # `fresh` of a single row
 
 
 def merge_fresh(rank: int, children: Sequence[Node], args: Sequence[Stream]) -> Mask | None:
@@ -121,6 +148,8 @@ def joined(streams: Sequence[Stream], heights: Sequence[int]) -> Stream:
 
 class Constant(Node):
     """A number, truth value, text or list of them; None is unknown."""
+
+    still = True
 
     def __init__(self, value: Any) -> None:
         super().__init__(repr(value))
@@ -150,10 +179,19 @@ class Metric(Node):
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Column of the block; the state is the value carried into the next block."""
+        if block.height == 1:
+            return self._one(block.value(self.name), state)
         values = block.column(self.name)
         if self.rank == DENSE:
             return Stream(values), None
         return carried(values, ~np.isnan(values), state)
+
+    def _one(self, value: float | None, last: float | None) -> tuple[Stream, Any]:
+        """The same over a single row."""
+        if self.rank == DENSE:
+            return Stream(value), None
+        carry = last if value is None else value
+        return Stream(carry, NONE_NEW if value is None else ONE_NEW), carry
 
 
 def carried(values: Floats, fresh: Mask, last: float | None) -> tuple[Stream, Any]:
@@ -162,7 +200,8 @@ def carried(values: Floats, fresh: Mask, last: float | None) -> tuple[Stream, An
     at = np.searchsorted(known, np.arange(len(values)), side="right") - 1
     filled = np.full(len(values), np.nan if last is None else last)
     filled[at >= 0] = values[known[at[at >= 0]]]
-    return Stream(filled, fresh), (float(filled[-1]) if len(filled) else last)
+    latest = float(filled[-1]) if len(filled) else last
+    return Stream(filled, fresh), (latest if latest == latest else None)
 
 
 class Elementwise(Node):
@@ -172,6 +211,7 @@ class Elementwise(Node):
         super().__init__(key, children)
         self.fn = fn
         self.kind = kind
+        self.still = all(child.still for child in children)
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Apply `fn` to the values."""
@@ -196,10 +236,11 @@ class OnValues(Node):
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Gather the new values, fold, scatter the results back to their rows."""
+        if block.height == 1:
+            return self._one(block, args[0], state)
         mask = args[0].known(block.height)
         at = np.flatnonzero(mask)
-        known = Known(args[0].array(block.height)[at], block.steps[at], at + block.first, block)
-        results, inner = self.fold(known, state[0])
+        results, inner = self.fold(Known(args[0].array(block.height)[at], block), state[0])
         values = np.full(block.height, np.nan)
         values[at] = results
         values[~np.isfinite(values)] = np.nan
@@ -207,3 +248,15 @@ class OnValues(Node):
             return Stream(values), (inner, None)
         stream, last = carried(values, mask, state[1])
         return stream, (inner, last)
+
+    def _one(self, block: Block, source: Stream, state: Any) -> tuple[Stream, Any]:
+        """The same over a single row."""
+        inner, value, new = state[0], None, source.is_known
+        if new:
+            results, inner = self.fold(Known(np.array([source.number]), block), inner)
+            result = float(results[0])
+            value = result if math.isfinite(result) else None
+        if self.rank != SPARSE:
+            return Stream(value), (inner, None)
+        carry = state[1] if value is None else value
+        return Stream(carry, ONE_NEW if new else NONE_NEW), (inner, carry)

@@ -36,7 +36,7 @@ def _scalar(symbol: str, left: Any, right: Any) -> Any:
     if left is None or right is None:
         return None
     try:
-        return FUNCTIONS[symbol](left, right)
+        return float(np.power(left, right)) if symbol == "**" else FUNCTIONS[symbol](left, right)
     except (ZeroDivisionError, OverflowError, TypeError):
         return None
 
@@ -164,9 +164,10 @@ def choice(test: Node, yes: Node, no: Node) -> Node:
 
     def apply(when: Value, one: Value, other: Value) -> Value:
         if not isinstance(when, np.ndarray):
-            return None if when is None else (one if when else other)
-        picked = [np.nan if _unfit(value) else value for value in (one, other)]
-        return np.where(np.isnan(when), np.nan, np.where(when > 0.5, *picked))
+            picked = None if when is None else (one if when else other)
+            return picked if test.still or not isinstance(picked, str) else None
+        sides = [np.nan if _unfit(value) else value for value in (one, other)]
+        return np.where(np.isnan(when), np.nan, np.where(when > 0.5, *sides))
 
     key = f"({yes.key} if {test.key} else {no.key})"
     return Elementwise(key, (test, yes, no), apply, kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,12 @@ def is_candidate(name: str) -> bool:
     return name.startswith(("val-core/", "val/test_score/"))
 
 
+@lru_cache(maxsize=512)
+def candidates(metrics: tuple[str, ...]) -> tuple[str, ...]:
+    """The metrics that may stand for the outcome at evaluations, the preferred one first."""
+    return tuple(sorted(filter(is_candidate, metrics), key=preference))
+
+
 class OfOutcome(Node):
     """A template evaluated on whatever metric is the outcome at each row."""
 
@@ -56,6 +62,10 @@ class OfOutcome(Node):
     def start(self) -> tuple[Members, dict[str, int]]:
         """No values counted yet."""
         return Members(self.template), {}
+
+    def fork(self, state: tuple[Members, dict[str, int]]) -> tuple[Members, dict[str, int]]:
+        """Both are changed in place."""
+        return state[0].fork(), dict(state[1])
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Take each row from the metric that is the outcome there."""
@@ -75,7 +85,7 @@ class OfOutcome(Node):
         """(metric, rows that are its own), best candidate first; the rest falls to the score."""
         left = np.ones(block.height, np.bool_)
         winners: list[tuple[str, Mask]] = []
-        for name in [*sorted(filter(is_candidate, block.run.metrics), key=preference), *SCORES]:
+        for name in (*candidates(block.run.metrics), *SCORES):
             counted = self._counted(name, block, counts)
             eligible = counted >= (1 if name in SCORES else self.least)
             winners.append((name, left & eligible))

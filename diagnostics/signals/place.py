@@ -27,10 +27,11 @@ def stepped(height: int, row: int, value: float) -> Floats:
 class FromBlock(Node):
     """A stateless reading of the block."""
 
-    def __init__(self, key: str, read: Callable[[Block], Value], kind: Any = "number") -> None:
+    def __init__(self, key: str, read: Callable[[Block], Value], kind: Any = "number", *, still: bool = True) -> None:
         super().__init__(key, rank=ALWAYS)
         self.read = read
         self.kind = kind
+        self.still = still
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Read it off."""
@@ -50,7 +51,7 @@ def fact(name: str) -> Node:
 @signal
 def step() -> Node:
     """Step at the row."""
-    return FromBlock("step()", lambda block: block.steps)
+    return FromBlock("step()", lambda block: block.steps, still=False)
 
 
 @signal
@@ -68,7 +69,11 @@ def progress() -> Node:
 @signal
 def rows() -> Node:
     """Rows so far, of the training at hand."""
-    return FromBlock("rows()", lambda b: np.arange(b.first + 1, b.last + 1, dtype=np.float64) - b.begins)
+    return FromBlock("rows()", _rows, still=False)
+
+
+def _rows(block: Block) -> Floats:
+    return np.arange(block.first + 1, block.last + 1, dtype=np.float64) - block.begins
 
 
 class Boundary(Node):

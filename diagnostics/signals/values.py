@@ -38,7 +38,7 @@ class Windowed(OnValues):
 
 
 class Fold(OnValues):
-    """A fold value by value: `step(state, value) -> (state, result)`; the state must be fresh or immutable."""
+    """A fold value by value: `step(state, value) -> (state, result)`; the state is immutable, or a list."""
 
     def __init__(self, key: str, source: Node, begin: Any, step: Callable[[Any, float], tuple[Any, float]]) -> None:
         super().__init__(key, (source,))
@@ -47,6 +47,11 @@ class Fold(OnValues):
     def begin(self) -> Any:
         """The state before the first value."""
         return self.initial() if callable(self.initial) else self.initial
+
+    def fork(self, state: Any) -> Any:
+        """A list is copied, whatever else `step` keeps is not changed in place."""
+        inner, carry = state
+        return (inner.copy() if isinstance(inner, list) else inner), carry
 
     def fold(self, new: Known, state: Any) -> tuple[Floats, Any]:
         """Go through the new values in order."""

@@ -26,6 +26,9 @@ def rolling(joined: Floats, old: int, window: int, least: int, kernel: Kernel) -
     out = np.full(len(joined) - old, np.nan)
     for end in range(max(old + 1, least), min(window, len(joined) + 1)):
         out[end - 1 - old] = kernel(joined[None, :end])[0]
+    if len(joined) - old == 1 and len(joined) >= window:
+        out[0] = kernel(joined[None, -window:])[0]
+        return out
     first = max(old, window - 1)
     if first < len(joined):
         out[first - old :] = kernel(sliding_window_view(joined[first - window + 1 :], window))
