@@ -78,9 +78,9 @@ def diagnose(
         "profile": profile,
         "select": select,
         "ignore": ignore,
-        "overrides": _overrides(settings),
+        "overrides": overrides_of(settings),
         "steps": None if first is None and last is None else (first, last),
-        "cards": _cards(folders),
+        "cards": cards_of(folders),
     }
     judged, problems = _judge_all(paths, config, options)
     if judged:
@@ -101,7 +101,8 @@ def reaches(case: Judged, fail_on: str) -> bool:
     return any(severity >= LEVELS.index(fail_on) for severity in found)
 
 
-def _overrides(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def overrides_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Rule -> {threshold: value} of `--set`; UsageError for what is no setting."""
     from klinic.diagnostics.engine.overrides import overrides_from
 
     try:
@@ -110,7 +111,7 @@ def _overrides(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         raise click.UsageError(str(error)) from None
 
 
-def _cards(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
+def cards_of(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
     """The built-in cards and those of the folders; None where there are none but the built-in ones."""
     from klinic.diagnostics.engine.library import all_cards, card_paths
 
@@ -154,10 +155,11 @@ def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> li
             problems.append(str(error))
         except OSError as error:
             problems.append(os_error(error, path))
-    return [_configured(run, config) for run in runs] if config else runs
+    return [configured(run, config) for run in runs] if config else runs
 
 
-def _configured(run: Run, config: str) -> Run:
+def configured(run: Run, config: str) -> Run:
+    """The run with what the file `config` says of its settings; ClickException where that cannot be read."""
     from klinic.diagnostics.cli.configfile import read_config, with_config
     from klinic.diagnostics.readers.reading import os_error
 

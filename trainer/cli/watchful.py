@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from klinic.diagnostics.cli.group import fail
+from klinic.diagnostics.cli.alerts import ALERTS
 
 if TYPE_CHECKING:
-    from klinic.diagnostics.alerts.channel import Alerts
     from klinic.diagnostics.live.stopon import StopOn
 
 RESCUE_ON = "error:3"
@@ -66,29 +64,11 @@ def watchful(command: Any) -> Any:
             help="After such a stop go back to the last checkpoint before the trouble, apply the prescription and go "
             f"on, at most N times (1); implies --stop-on {RESCUE_ON}.",
         ),
-        click.option(
-            "--alerts",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            envvar="KLINIC_ALERTS",
-            metavar="FILE",
-            help="Tell people what is found: klinic.yaml with an alerts section, or alerts.yaml.",
-        ),
+        ALERTS,
     )
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def alerts_of(file: Path | None) -> Alerts | None:
-    """The settings of a file, or leave with what is wrong with it."""
-    if file is None:
-        return None
-    from klinic.diagnostics.alerts.config import AlertsError, load
-
-    try:
-        return load(file)
-    except AlertsError as error:
-        fail(str(error))
 
 
 def condition(stop_on: StopOn | None, rescue: int) -> StopOn | None:

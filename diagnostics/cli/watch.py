@@ -1,0 +1,169 @@
+"""Watch a run while it trains: vital signs, findings, time left, and alerts."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
+from klinic.diagnostics.cli.diagnose import LEVELS, cards_of, configured, overrides_of
+from klinic.diagnostics.cli.duration import Duration
+from klinic.diagnostics.cli.group import fail, heed_ctrl_c
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.live.session import Session
+    from klinic.diagnostics.live.until import Until
+
+
+class UntilType(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
+    """finished, step=N, sick, finding=NAME."""
+
+    name = "condition"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Until:
+        """The condition."""
+        from klinic.diagnostics.live.until import Until
+
+        try:
+            return value if isinstance(value, Until) else Until.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command()
+@click.argument("path")
+@click.option("--plain", is_flag=True, help="One line for each thing that happens; so where stdout is no terminal.")
+@click.option("--once", is_flag=True, help="Look once, show it, leave.")
+@click.option(
+    "--until",
+    type=UntilType(),
+    metavar="CONDITION",
+    help="Leave when it has come: finished, step=N, healthy, watch, sick, finding=NAME.",
+)
+@click.option("--timeout", type=Duration(), help="Leave after 30m, 2h, ..., with exit code 3.")
+@click.option("--interval", type=Duration(), default=1.0, help="Seconds between looks; 1 unless said otherwise.")
+@ALERTS
+@click.option(
+    "--fail-on",
+    type=click.Choice(LEVELS),
+    default="never",
+    show_default=True,
+    help="Exit 1 where a finding of this severity is left at the end.",
+)
+@click.option("--profile", default="default", show_default=True, metavar="NAME", help="As of klinic diagnose.")
+@click.option("--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own; may repeat.")
+@click.option("--config", metavar="FILE", help="The run's config where the log lacks it.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a threshold; may repeat."
+)
+@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+def watch(
+    path: str,
+    plain: bool,
+    once: bool,
+    until: Until | None,
+    timeout: float | None,
+    interval: float,
+    alerts: Path | None,
+    fail_on: str,
+    profile: str,
+    folders: tuple[str, ...],
+    config: str | None,
+    settings: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> int:
+    """Watch PATH, a log of any format, a run directory or a folder of runs, while it grows; it need not be there yet.
+
+    As in: klinic watch runs/klinic/ppo-1130 --alerts alerts.yaml, or klinic watch train.log --plain --until step=200.
+    Rotated and cut files, files that appear later and network file systems are followed. A single run is left when
+    it has ended. Exit status: 0 what was waited for has come; 1 the run ended in another way (failed, gone, stopped
+    for a finding) or --fail-on was reached; 2 PATH cannot be read; 3 --timeout is over; 130 Ctrl-C.
+    """
+    if once and (until or timeout):
+        raise click.UsageError("--once looks once; leave --until and --timeout out")
+    heed_ctrl_c()
+    told = alerts_of(alerts)
+    options = {"profile": profile, "select": select, "ignore": ignore, "overrides": overrides_of(settings)}
+    session = _session(path, {**options, "cards": cards_of(folders)}, config, told, plain or not sys.stdout.isatty())
+    with _interruptible() as wishes, contextlib.closing(session):
+        return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
+
+
+def _session(path: str, options: dict[str, Any], config: str | None, told: Any, plain: bool) -> Session:
+    from klinic.diagnostics.live.judging import LiveJudge
+    from klinic.diagnostics.live.session import Session
+    from klinic.diagnostics.live.watcher import Watcher
+    from klinic.diagnostics.readers import ReadError
+
+    try:
+        if config:
+            watcher = Watcher(path, LiveJudge(**options), lambda run: configured(run, config))
+        else:
+            watcher = Watcher(path, LiveJudge(**options))
+    except ReadError as error:
+        fail(str(error))
+    return Session(path, watcher, told, plain=plain)
+
+
+class _Wishes:
+    """What signals asked for: the exit code they mean."""
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        self.came = threading.Event()
+
+    def heed(self, number: int, _: FrameType | None) -> None:
+        """Leave at the next chance."""
+        self.code = 128 + number
+        self.came.set()
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[_Wishes]:
+    wishes = _Wishes()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, wishes.heed) for number in numbers}
+    try:
+        yield wishes
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watched(
+    session: Session, wishes: _Wishes, once: bool, until: Until | None, timeout: float | None, interval: float
+) -> int:
+    """Look until there is a reason to leave; gives the exit code."""
+    from klinic.diagnostics.live.until import TIMEOUT
+
+    began = time.monotonic()
+    with session.shown():
+        while True:
+            session.look()
+            if once:
+                return session.once()
+            if (code := session.exit_code(until)) is not None:
+                return code
+            left = None if timeout is None else began + timeout - time.monotonic()
+            if left is not None and left <= 0:
+                session.say(f"time is over: {until or 'the end'} has not come")
+                return TIMEOUT
+            pause = session.pause(interval)
+            if wishes.came.wait(pause if left is None else min(pause, max(left, 0.01))):
+                session.say("left; the run goes on" if session.running else "left")
+                return wishes.code or 130
+
+
+def _left(session: Session, code: int, fail_on: str) -> int:
+    return 1 if code == 0 and session.reaches(fail_on) else code
