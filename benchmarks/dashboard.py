@@ -1,95 +1,153 @@
-"""What the dashboard costs on long runs: first figures, a tick, a zoom, memory.
+"""What the dashboard costs on long runs, as a person meets it: a real server, Chromium, runs that are written on.
 
-    python benchmarks/dashboard.py [--runs 4] [--steps 100000] [--metrics 12]
+    python benchmarks/dashboard.py [--runs 4] [--steps 100000] [--keep FOLDER]
 
-Writes runs into a temporary folder and asks the server's own functions; no browser and no socket.
+Needs Playwright and Chromium (KLINIC_CHROMIUM names another one). The page is opened as soon as the server answers,
+while it is still reading and judging, and again when it is done.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-import orjson
-
-from klinic.dashboards.figures.chart import Chart
-from klinic.dashboards.figures.overlay import Named, overlay
-from klinic.dashboards.figures.scene import Scene
-from klinic.dashboards.figures.theme import Look
-from klinic.dashboards.figures.view import View
-from klinic.dashboards.live import fresh
-from klinic.dashboards.panels import panels
-from klinic.dashboards.store import Shelf
+from typing import Any
 
 NAMES = (
     "actor/pg_loss", "actor/ppo_kl", "critic/vf_loss", "critic/score/mean", "perf/throughput", "actor/entropy",
     "actor/grad_norm", "actor/pg_clipfrac", "actor/lr", "response_length/mean", "response_length/clip_ratio",
     "critic/vf_explained_var",
 )  # fmt: skip
+GOALS = {"first paint": 2500, "zoom": 300, "tick": 50}  # ms
+PLOTS = "n => window.klinicCharts && klinicCharts.plots().filter(gd => gd.data.some(t => t.meta?.metric)).length >= n"
+EVERY = "&".join(f"run=run{place}" for place in range(4)) + "&m=^(actor|critic|perf|response)"
 
 
-def write(path: Path, steps: int, metrics: int, seed: int) -> None:
-    rng = random.Random(seed)
-    path.parent.mkdir(parents=True)
-    with path.open("w") as out:
-        for step in range(1, steps + 1):
-            data = {name: round(rng.random() * 0.01 + 0.001, 6) for name in NAMES[:metrics]}
-            out.write(json.dumps({"step": step, "data": data}) + "\n")
+def line(step: int, rng: random.Random) -> str:
+    data = {name: round(rng.random() * 0.01 + 0.001, 6) for name in NAMES}
+    return json.dumps({"step": step, "time": 1.7e9 + step, "data": data}) + "\n"
 
 
-def timed(act) -> tuple[float, object]:
+def write(folder: Path, runs: int, steps: int) -> None:
+    """Runs of noise; a run that is there already stays."""
+    for place in range(runs):
+        path, rng = folder / f"run{place}" / "metrics.jsonl", random.Random(place)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(line(step, rng) for step in range(1, steps + 1)))
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[str, int]]:
+    """(address, process id) of a dashboard on the folder."""
+    code = "from klinic.diagnostics.cli import main; main()"
+    words = [sys.executable, "-c", code, "dashboard", str(folder), "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().split(" on ")[1].split("/ (")[0], server.pid
+        finally:
+            server.terminate()
+
+
+def memory(pid: int) -> float:
+    """MB that the process held at most."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(row for row in status.splitlines() if row.startswith("VmHWM")).split()[1]) / 1024
+
+
+def cpu(pid: int) -> float:
+    """CPU seconds of the process."""
+    parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def painted(page: Any, address: str, charts: int) -> float:
+    """Milliseconds from asking for an address until its charts stand."""
     began = time.perf_counter()
-    result = act()
-    return time.perf_counter() - began, result
+    page.goto(address, wait_until="commit")
+    page.wait_for_function(PLOTS, arg=charts, timeout=120_000, polling=20)
+    return (time.perf_counter() - began) * 1000
 
 
-def measure(shelf: Shelf) -> list[tuple[str, float, str, int]]:
-    entries = list(shelf.entries.values())
-    scene, charts = entries[0].scene, tuple(Chart(name, (name,)) for name in NAMES)
-    assert scene is not None
-    rows = scene.run.frame.height
-    named = [Named(entry.id, entry.scene) for entry in entries if entry.scene is not None]
-    out = []
-    for label, act in (
-        ("vital signs of one run, first time", lambda: panels()[0].figures(scene, Look())),
-        ("vital signs of one run, again", lambda: panels()[0].figures(scene, Look())),
-        ("all runs x all metrics overlaid", lambda: [overlay(named, name, Look(), View()) for name in NAMES]),
-        ("zoom to a tenth", lambda: panels()[0].figures(scene, Look(), View(rows * 0.4, rows * 0.5))),
-    ):
-        seconds, made = timed(act)
-        out.append((label, seconds * 1000, "ms", len(orjson.dumps(made))))
-    shared = entries[0].memory
-    before = Scene(scene.run.head(rows - 1), scene.diagnosis, shared)
-    _, marks = fresh(before, charts, Look(), View(), rows - 1, {})
-    again = Scene(scene.run, scene.diagnosis, shared)
-    seconds, (news, _) = timed(lambda: fresh(again, charts, Look(), View(), rows - 1, marks))
-    out.append(("tick with one new step, 12 charts", seconds * 1000, "ms", len(orjson.dumps(news))))
-    return out
+def zoomed(page: Any) -> float:
+    """Milliseconds from a zoom until every chart shows those steps, drawn finer."""
+    return float(page.evaluate("""async () => {
+      const [low, high] = klinicCharts.plots()[0].layout.meta.whole;
+      const began = performance.now();
+      klinicCharts.spread([low + (high - low) * 0.40, low + (high - low) * 0.45], null);
+      await new Promise(requestAnimationFrame);
+      return performance.now() - began;
+    }"""))
+
+
+def ticks(page: Any, folder: Path, steps: int) -> tuple[float, int]:
+    """Milliseconds between a written step and its point on the page, bytes of the answer that brought it."""
+    rng, sizes = random.Random(9), []
+    page.on("response", lambda got: sizes.append(len(got.body())) if "_dash-update" in got.url else None)
+    waits = []
+    for step in range(steps + 1, steps + 6):
+        with (folder / "run0" / "metrics.jsonl").open("a") as out:
+            out.write(line(step, rng))
+        began = time.perf_counter()
+        seen = f"() => klinicCharts.plots()[0].data.some(t => t.meta?.metric && t.x.at?.(-1) === {step})"
+        page.wait_for_function(seen, timeout=60_000, polling=20)
+        waits.append(time.perf_counter() - began)
+    return sorted(waits)[len(waits) // 2] * 1000, max(sizes)
+
+
+def say(label: str, value: float, unit: str, goal: str = "") -> None:
+    print(f"{label:64} {value:10,.0f} {unit:5} {goal}", flush=True)
+
+
+def measure(browser: Any, folder: Path, address: str, pid: int, steps: int) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    say("first paint of a run's page while all runs are read", painted(page, f"{address}/run?run=run0", 5), "ms")
+    page.wait_for_selector(".banner:not(.read)", timeout=600_000)
+    began = time.perf_counter()
+    page.goto(address)
+    page.wait_for_function("() => document.querySelector('.ag-row') && !document.querySelector('#runs-count .read')",
+                           timeout=600_000)  # fmt: skip
+    say("all runs judged after another", (time.perf_counter() - began) * 1000, "ms")
+    paints = [painted(page, f"{address}/run?run=run{place}", 5) for place in (1, 2, 1, 2)]
+    say("first paint of a run's page, twice each of two runs: worst", max(paints), "ms", "2,500")
+    say("  again: best", min(paints), "ms")
+    say("zoom of a run's page", zoomed(page), "ms", "300")
+    say("first paint of the explorer: all runs x all metrics", painted(page, f"{address}/explore?{EVERY}", 12), "ms")
+    say("zoom of the explorer", zoomed(page), "ms", "300")
+    painted(page, f"{address}/run?run=run0", 5)
+    wait, size = ticks(page, folder, steps)
+    say("a step from the disk to the page (asked for once a second)", wait, "ms")
+    say("answer of a tick, the largest", size, "bytes", "5,000")
+    say("memory of the server at most", memory(pid), "MB", "600")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--steps", type=int, default=100_000)
-    parser.add_argument("--metrics", type=int, default=12)
+    parser.add_argument("--keep", type=Path, help="a folder for the runs, used again the next time")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for place in range(asked.runs):
-            write(Path(folder) / f"run{place}" / "metrics.jsonl", asked.steps, asked.metrics, place)
-        shelf = Shelf([folder])
-        seconds, _ = timed(shelf.round)
-        print(f"{'read and judge all':40} {seconds * 1000:10.0f} ms")
-        for label, value, unit, size in measure(shelf):
-            print(f"{label:40} {value:10.1f} {unit} {size:10,} bytes")
-        print(
-            f"{'memory of the process at most':40} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:10.0f} MB"
-        )
-        shelf.stop()
+    from playwright.sync_api import sync_playwright
+
+    browser_path = os.environ.get("KLINIC_CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
+        folder = asked.keep or Path(temporary)
+        write(folder, asked.runs, asked.steps)
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = driver.chromium.launch(executable_path=browser_path, args=flags)
+        with serving(folder) as (address, pid):
+            measure(browser, folder, address, pid, asked.steps)
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@
     gd.on("plotly_unhover", () => { if (!syncing) others(gd).forEach((other) => quiet(() => Plotly.Fx.unhover(other))); });
     gd.on("plotly_click", (event) => clicked(event));
     gd.on("plotly_doubleclick", () => spread(null, null));
-    if (range) spread(range, null);
+    views.observe(gd);
+    if (range && !same(gd._fullLayout.xaxis.range, range)) { gd.klinicStale = true; catchUp(gd); }
   }
-  const others = (gd) => plots().filter((other) => other !== gd && other._fullLayout);
+  const others = (gd) => plots().filter((other) => other !== gd && other._fullLayout && other.klinicSeen !== false);
+  const same = (x, y) => Math.abs(x[0] - y[0]) + Math.abs(x[1] - y[1]) < 1e-6 * (1 + Math.abs(y[1]));
   const quiet = (act) => { syncing = true; try { act(); } catch { /* a chart that is being drawn */ } finally { syncing = false; } };
   new MutationObserver(() => document.querySelectorAll(".js-plotly-plot").forEach(bind))
     .observe(document.documentElement, { subtree: true, childList: true });
@@ -28,8 +30,7 @@
     const x = change["xaxis.range"] || (change["xaxis.range[0]"] !== undefined
       ? [change["xaxis.range[0]"], change["xaxis.range[1]"]] : null);
     /* Our own changes are told like a person's, and late: what is as it should be is no news. */
-    const now = range || whole(gd);
-    if (x && Math.abs(x[0] - now[0]) + Math.abs(x[1] - now[1]) < 1e-6 * (1 + Math.abs(now[1]))) return;
+    if (x && same(x, range || whole(gd))) return;
     if (x) spread(x.map(Number), gd);
     else if (change["xaxis.autorange"]) spread(null, null);
   }
@@ -38,8 +39,10 @@
 
   function spread(wanted, from) {
     range = wanted;
-    quiet(() => plots().forEach((gd) => Plotly.relayout(
-      gd, gd === from ? yOf(gd) : { "xaxis.range": range || whole(gd), "xaxis.autorange": false, ...yOf(gd) })));
+    plots().forEach((gd) => {
+      gd.klinicStale = gd !== from;
+      if (gd === from || gd.klinicSeen !== false) catchUp(gd);
+    });
     const steps = range && [Math.floor(range[0]), Math.ceil(range[1])];
     if (document.getElementById("view-window")) {
       window.klinicUrl({ from: steps && steps[0], to: steps && steps[1] });
@@ -47,6 +50,27 @@
       ["window", "zoomed"].forEach((store) => window.dash_clientside.set_props(store, { data }));
       document.getElementById("view-window").classList.toggle("zoomed", Boolean(steps));
     }
+  }
+
+  /* ---- only charts that can be seen are drawn anew; the others catch up when they come into view ---- */
+  const views = new IntersectionObserver((entries) => entries.forEach((entry) => {
+    entry.target.klinicSeen = entry.isIntersecting;
+    if (entry.isIntersecting && (entry.target.klinicStale || entry.target.klinicNews)) catchUp(entry.target);
+  }), { rootMargin: "200px" });
+
+  function catchUp(gd) {
+    const news = gd.klinicNews || { points: [] };
+    const { edges, ...around } = news.around || {};
+    const [at, x, y] = longer(gd, news.points);
+    if (news.whole) gd.layout.meta.whole = news.whole;
+    const span = gd.klinicStale || (news.whole && !range) ? { "xaxis.range": range || whole(gd), "xaxis.autorange": false } : {};
+    gd.klinicNews = null;
+    gd.klinicStale = false;
+    quiet(() => {
+      if (edges) redge(gd, edges);
+      at.forEach((place, i) => { gd.data[place].x = x[i]; gd.data[place].y = y[i]; });
+      Plotly.update(gd, at.length ? { x, y } : {}, { ...around, ...span, ...yOf(gd) }, at.length ? at : undefined);
+    });
   }
 
   /* The page was drawn for these steps (a link, a finding that was picked). */
@@ -62,7 +86,8 @@
     if (!gd._fullLayout.yaxis || !gd._fullLayout.yaxis.fixedrange) return {};
     let low = Infinity, high = -Infinity;
     const layers = {};
-    gd._fullData.forEach((trace) => {
+    gd.data.forEach((own, place) => {
+      const trace = Array.isArray(own.y) ? own : gd._fullData[place]; /* Plotly unpacks base64 into the latter */
       if (!trace.meta || !["raw", "smooth"].includes(trace.meta.role) || !trace.y) return;
       for (let i = 0; i < trace.y.length; i++) {
         const y = trace.y[i], x = trace.x[i];
@@ -114,25 +139,31 @@
     for (const gd of plots()) {
       const holder = gd.closest("[id^='{']");
       const key = holder && JSON.parse(holder.id).chart;
-      if (key && news.charts && news.charts[key]) quiet(() => extend(gd, news.charts[key]));
+      if (key && news.charts && news.charts[key]) told(gd, news.charts[key]);
     }
     Object.entries(news.vitals || {}).forEach(([name, numbers]) => vital(name, numbers));
-    if (news.bars && news.bars.steps) bars(news.bars);
+    Object.entries(news.sparks || {}).forEach(([name, svg]) => inCard(name, ".spark", (part) => { part.dataset.svg = svg; }));
+    if (news.steps) bars(news.steps, news.bars || {});
   }
 
-  function vital(name, [value, range, trend, svg]) {
+  function inCard(name, query, act) {
     const card = document.getElementById(JSON.stringify({ vital: name }));
-    const set = (query, act) => { const part = card && card.querySelector(query); if (part) act(part); };
+    const part = card && card.querySelector(query);
+    if (part) act(part);
+  }
+
+  function vital(name, [value, range, trend]) {
+    const set = (query, act) => inCard(name, query, act);
     set(".value strong", (part) => { part.textContent = value; });
     set(".range code", (part) => { part.textContent = range; });
     set(".value .icon", (part) => { part.className = "icon icon-trend-" + trend; });
-    set(".spark", (part) => { part.dataset.svg = svg; });
   }
 
-  function bars({ steps: [first, last], spans }) {
+  function bars([first, last], spans) {
     const size = Math.max(last - first + 1, 1);
     document.querySelectorAll("[data-finding]").forEach((row) => {
-      const found = spans[row.dataset.finding] || [];
+      if (spans[row.dataset.finding]) row.dataset.spans = JSON.stringify(spans[row.dataset.finding]);
+      const found = JSON.parse(row.dataset.spans);
       row.querySelectorAll(".bar").forEach((bar, place) => {
         if (!found[place]) return;
         const [start, end] = found[place];
@@ -149,22 +180,26 @@
     });
   }
 
-  function extend(gd, item) {
-    const at = [], x = [], y = [];
-    for (const [metric, role, xs, ys] of item.points) {
+  /* What is new joins what a chart out of view has not drawn yet. */
+  function told(gd, item) {
+    const waiting = gd.klinicNews || { points: [] };
+    gd.klinicNews = { ...waiting, ...item, points: [...waiting.points, ...item.points] };
+    if (gd.klinicSeen !== false) catchUp(gd);
+  }
+
+  /* [places of the lines that grew, their x, their y]: the last line of a metric and role is the one that grows. */
+  function longer(gd, points) {
+    const grown = new Map();
+    for (const [metric, role, xs, ys, run] of points) {
       const place = gd.data.findLastIndex((trace) => trace.meta && trace.meta.metric === metric
-        && trace.meta.role === role && Array.isArray(trace.x));
+        && trace.meta.role === role && trace.meta.run === run && Array.isArray(trace.x));
       if (place < 0) continue;
-      const last = gd.data[place].x.at(-1);
-      const from = xs.findIndex((step) => last === undefined || step > last);
-      if (from < 0) continue;
-      at.push(place); x.push(xs.slice(from)); y.push(ys.slice(from));
+      const [x, y] = grown.get(place) || [gd.data[place].x, gd.data[place].y];
+      const from = xs.findIndex((step) => !x.length || step > x.at(-1));
+      if (from >= 0) grown.set(place, [[...x, ...xs.slice(from)], [...y, ...ys.slice(from)]]);
     }
-    if (at.length) Plotly.extendTraces(gd, { x, y }, at);
-    if (item.whole) gd.layout.meta.whole = item.whole;
-    const { edges, ...around } = item.around || {};
-    if (edges) redge(gd, edges);
-    Plotly.relayout(gd, { ...around, ...(range ? {} : { "xaxis.range": whole(gd) }), ...yOf(gd) });
+    const all = [...grown.entries()];
+    return [all.map(([place]) => place), all.map(([, [x]]) => x), all.map(([, [, y]]) => y)];
   }
 
   /* Onsets, events and crosses stand on the edges: they are put anew as a whole. */

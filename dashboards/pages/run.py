@@ -13,7 +13,7 @@ from klinic.dashboards.pages.context import Context, floating, one, query
 from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels
 from klinic.dashboards.store import Entry
-from klinic.dashboards.views import banner, charts, finding, tables, vitals
+from klinic.dashboards.views import banner, charts, finding, tables, timeline, vitals
 from klinic.dashboards.views.parts import Component, loading, message
 from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.words import Say, speaker
@@ -67,18 +67,17 @@ def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component
 def _parts(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]:
     say, lang = speaker(look.lang), look.lang
     top = html.Div([banner.head(entry, lang), _actions(entry, lang)], className="top")
+    rows = html.Div(timeline.timeline(entry, lang, view["finding"]), id="run-timeline")
+    about = html.Div(finding.detail(entry, lang, view["finding"]), id="run-detail")
+    shown = html.Div(body(entry, look, view, None), id="run-body")
     return [
         top,
         html.Div(banner.banner(entry, lang), id="run-banner"),
         html.Section(
             vitals.cards(entry, lang), id="run-vitals", className="vitals", **{"aria-label": say("run.vitals")}
         ),
-        html.Section(
-            [html.H2(say("run.findings")), html.Div(id="run-timeline"), html.Div(id="run-detail")], className="card"
-        ),
-        html.Section(
-            [_tabs(entry, look, str(view["tab"])), _reset(say), html.Div(id="run-body")], className="card panels"
-        ),
+        html.Section([html.H2(say("run.findings")), rows, about], className="card"),
+        html.Section([_tabs(entry, look, str(view["tab"])), _reset(say), shown], className="card panels"),
         html.Div(finding.incidents(entry, lang), id="run-incidents"),
         html.Div(prescription(entry, lang), id="run-prescription"),
     ]

@@ -12,10 +12,10 @@ from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.live import MAX_ROWS, fresh
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.pages.run import body, chart_view
-from klinic.dashboards.pages.runparts import PARTS, seen_of
+from klinic.dashboards.pages.runparts import PARTS, moved, seen_of
 from klinic.dashboards.panels import panel
 from klinic.dashboards.store import Entry
-from klinic.dashboards.views import banner, finding, tables, timeline, vitals
+from klinic.dashboards.views import banner, finding, tables, timeline
 
 Seen = Mapping[str, Any]
 
@@ -58,6 +58,7 @@ def _register_views(app: Dash, context: Context) -> None:
         State("window", "data"),
         State("seen", "data"),
         State("ui", "data"),
+        prevent_initial_call=True,
     )(show)
 
     def config(needle: Any, show: Any, seen: Any, ui: Any) -> Any:
@@ -121,8 +122,7 @@ def _register_tick(app: Dash, context: Context) -> None:
 def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tuple[Any, dict[str, Any], Any]:
     """New numbers and points, what the page knows then, and the sign to draw its charts anew."""
     now, found, scene = seen_of(entry, look, view, seen["charts"]), panel(str(view["tab"])), entry.scene
-    signs = entry.diagnosis.vitals if entry.diagnosis else ()
-    news = {"vitals": {vital.name: vitals.numbers(vital, look.lang) for vital in signs}, "bars": timeline.bars(entry)}
+    news = {**moved(entry, look.lang, seen["moving"]), "steps": entry.run.steps if entry.run else None}
     anew = entry.epoch != seen["epoch"] or now["rows"] - seen["rows"] > MAX_ROWS
     if scene is None or found is None or anew:
         return news, now, entry.stamp if anew else no_update

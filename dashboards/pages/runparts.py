@@ -27,6 +27,28 @@ def seen_of(
         "rows": entry.run.frame.height if entry.run else 0,
         "parts": {name: part.mark(entry, look.lang, view) for name, part in PARTS.items()},
         "charts": dict(marks or {}),
+        "moving": {
+            kind: {key: mark(one) for key, one in all_.items()} for kind, all_ in _moving(entry, look.lang).items()
+        },
+    }
+
+
+def _moving(entry: Entry, lang: Lang) -> dict[str, dict[str, Any]]:
+    """What moves within the parts with every step, by kind and name: the page's script puts it in its place."""
+    signs = entry.diagnosis.vitals if entry.diagnosis else ()
+    numbers = {vital.name: vitals.numbers(vital, lang) for vital in signs}
+    return {
+        "vitals": numbers,
+        "sparks": {vital.name: vitals.drawn(vital) for vital in signs},
+        "bars": timeline.bars(entry),
+    }
+
+
+def moved(entry: Entry, lang: Lang, known: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
+    """What a page lacks of it."""
+    return {
+        kind: {key: one for key, one in all_.items() if mark(one) != known.get(kind, {}).get(key)}
+        for kind, all_ in _moving(entry, lang).items()
     }
 
 

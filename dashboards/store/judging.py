@@ -77,6 +77,8 @@ class Judging:
             found = monitor.diagnose(run)
         except (ReadError, ValueError) as error:
             return None, str(error).removeprefix(f"{run.source.path}: ")
+        except Exception as error:  # one run's trouble must not end the judging of all others
+            return None, f"{type(error).__name__}: {error}"
         kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
         return replace(found, incidents=kept), ""
 

@@ -97,9 +97,13 @@ class Shelf:
             scan.rest()
 
     def _look(self, scan: Root, plan: Plan, single: bool, names: Mapping[str, str]) -> None:
-        """Take what is new in one run."""
-        for news in scan.news(plan, single=single):
-            self._take(news, names.get(plan.path, plan.path), plan.path)
+        """Take what is new in one run; whatever goes wrong there, the others are read on."""
+        name = names.get(plan.path, plan.path)
+        try:
+            for news in scan.news(plan, single=single):
+                self._take(news, name, plan.path)
+        except Exception as error:
+            self._take(News(plan.path, problem=f"{type(error).__name__}: {error}"), name, plan.path)
 
     def _asked(self, names: Mapping[str, str]) -> list[str]:
         """Paths of the runs that pages wait for: these are read first."""

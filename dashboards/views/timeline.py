@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from dash import html
 
+from klinic.dashboards.figures.layers import APART, joined
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
@@ -56,7 +58,8 @@ def _row(
     label += [html.Span(say("run.root"), className="root")] if root and finding.peak > Severity.INFO else []
     spoken = f"{say(f'severity.{finding.peak}')}, {text}, {when(finding, lang)}"
     label.append(html.Span(spoken, className="sr"))
-    drawn = [_bar(start, end, first, last) for start, end in spans(finding)]
+    parts = spans(finding, first, last)
+    drawn = [_bar(start, end, first, last) for start, end in parts]
     return html.Button(
         [
             html.Span(label, className="who"),
@@ -72,6 +75,7 @@ def _row(
             "aria-pressed": str(finding.id == picked).lower(),
             "data-finding": finding.id,
             "data-steps": f"{finding.first_step},{finding.last_step}",
+            "data-spans": json.dumps(parts),
         },
     )
 
@@ -82,24 +86,24 @@ def _bar(start: int, end: int, first: int, last: int) -> Component:
     return html.Span(className="bar", style={"left": f"{left:.2f}%", "width": f"{min(width, 100 - left):.2f}%"})
 
 
-def bars(entry: Entry) -> dict[str, Any]:
+def bars(entry: Entry) -> dict[str, list[list[int]]]:
     """Where the bars stand now, for a page that is open: it moves them itself."""
-    found, run = entry.diagnosis, entry.run
-    if found is None or run is None or run.steps is None:
-        return {}
-    return {"steps": list(run.steps), "spans": {finding.id: spans(finding) for finding in found.findings}}
+    found, steps = entry.diagnosis, entry.run.steps if entry.run else None
+    return {finding.id: spans(finding, *steps) for finding in found.findings} if found and steps else {}
 
 
-def spans(finding: Finding) -> list[list[int]]:
-    """First and last steps of a finding's episodes, as many as are drawn."""
-    return [list(span) for span in (finding.episodes or ((finding.first_step, finding.last_step),))[:60]]
+def spans(finding: Finding, first: int, last: int) -> list[list[int]]:
+    """First and last steps of a finding's episodes, as many as its bar can show."""
+    episodes = finding.episodes or ((finding.first_step, finding.last_step),)
+    return [list(span) for span in joined(episodes, (last - first) / APART)]
 
 
 def structure(entry: Entry, picked: str | None) -> list[Any]:
     """All of the timeline but where its bars stand."""
     found = entry.diagnosis
     rows = list(ordered(found)) if found else []
-    told = [(f.id, depth, int(f.peak), f.closed, f.first_step, len(spans(f)), f.id == picked) for f, depth in rows]
+    many = {rule: len(parts) for rule, parts in bars(entry).items()}
+    told = [(f.id, depth, int(f.peak), f.closed, f.first_step, many.get(f.id), f.id == picked) for f, depth in rows]
     return [found.root_cause if found else None, told]
 
 

@@ -61,8 +61,12 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
     value = html.Div(
         [html.Strong(number(vital.value)), html.Span(vital.unit, className="unit"), *arrow], className="value"
     )
-    drawn = drawing(spark(vital.spark, vital.low, vital.high, vital.status))
-    return [title, value, drawn, html.Div([say("run.range"), " ", html.Code(band(vital, lang))], className="range")]
+    return [
+        title,
+        value,
+        drawing(drawn(vital)),
+        html.Div([say("run.range"), " ", html.Code(band(vital, lang))], className="range"),
+    ]
 
 
 def structure(entry: Entry) -> list[Any]:
@@ -72,9 +76,13 @@ def structure(entry: Entry) -> list[Any]:
 
 
 def numbers(vital: Vital, lang: Lang) -> list[str]:
-    """What moves in a card with every step: value, healthy range, trend, spark."""
-    svg = spark(vital.spark, vital.low, vital.high, vital.status)
-    return [number(vital.value), band(vital, lang), vital.trend, svg]
+    """What moves in a card with every step: value, healthy range, trend."""
+    return [number(vital.value), band(vital, lang), vital.trend]
+
+
+def drawn(vital: Vital) -> str:
+    """The spark of a vital sign."""
+    return spark(vital.spark, vital.low, vital.high, vital.status)
 
 
 def band(vital: Vital, lang: Lang) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -125,3 +126,54 @@ def test_the_launch_command_carries_the_first_remedies_once(shelf, recordings: P
     first = next(item for item in entry.diagnosis.prescription if item.rank == 1)
     assert first.override in command and command.count(f"{first.key}=") == 1
     assert not any(item.override in command for item in entry.diagnosis.prescription if item.rank > 1)
+
+
+def test_a_run_that_breaks_the_reader_or_the_judge_is_a_row_that_says_why(shelf, tmp_path: Path, monkeypatch) -> None:
+    from klinic.dashboards.store import judging, scan
+
+    for name in ("a", "b", "c"):
+        write(tmp_path / name / "metrics.jsonl", range(1, 12))
+    read, judge = scan.Root.news, judging.Monitor.diagnose
+
+    def news(self, plan, *, single):
+        if "/a/" in plan.path:
+            raise ZeroDivisionError("reader")
+        return read(self, plan, single=single)
+
+    def diagnose(self, run):
+        if "/b/" in run.source.path:
+            raise ZeroDivisionError("judge")
+        return judge(self, run)
+
+    monkeypatch.setattr(scan.Root, "news", news)
+    monkeypatch.setattr(judging.Monitor, "diagnose", diagnose)
+    entries = shelf(tmp_path).entries
+    assert [entries[f"{name}/metrics.jsonl"].standing for name in "abc"] == ["broken", "broken", "judged"]
+    assert "reader" in entries["a/metrics.jsonl"].problem and "judge" in entries["b/metrics.jsonl"].problem
+
+
+def test_a_run_shows_before_it_is_judged(tmp_path: Path, monkeypatch) -> None:
+    from klinic.dashboards.store import judging
+
+    go_on = threading.Event()
+    judge = judging.Monitor.diagnose
+    monkeypatch.setattr(judging.Monitor, "diagnose", lambda self, run: go_on.wait(30) and judge(self, run))
+    write(tmp_path / "a" / "metrics.jsonl", range(1, 12))
+    made = Shelf([str(tmp_path)], refresh=0.05).start()
+    try:
+        assert made.ready.wait(10)
+        entry = made.entry("a")
+        assert entry is not None and entry.standing == "read"
+        assert entry.scene is not None and len(entry.scene.values("actor/ppo_kl")) == 11
+        go_on.set()
+        assert _until(lambda: made.entry("a").standing == "judged")
+    finally:
+        go_on.set()
+        made.stop()
+
+
+def _until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()

@@ -15,4 +15,15 @@
     document.documentElement.lang = window.klinicUi.lang === "zh" ? "zh-CN" : "en";
   };
   window.klinicPaint();
+
+  /* Charts need 5 MB of script: it loads beside everything else, not after it. Dash waits for what window.Plotly holds. */
+  if (location.pathname !== "/") {
+    window.Plotly = new Promise((done) => {
+      const script = document.createElement("script");
+      script.src = "/_dash-component-suites/plotly/package_data/plotly.min.js";
+      script.onload = done;
+      script.onerror = () => { delete window.Plotly; done(); };
+      document.head.append(script);
+    });
+  }
 })();
