@@ -13,7 +13,7 @@ from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
 from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder, blocks, standard_input
-from klinic.diagnostics.run.events import Event, Happened, Line, Note, Row
+from klinic.diagnostics.run.events import Block, Event, Happened, Line, Note, Row
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class PartReading:
 
     def _seen(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            if type(event) is Row:
+            if type(event) is Row or type(event) is Block:
                 self._last_line = max(self._last_line, event.line or 0)
                 if self.part.rows:
                     yield event

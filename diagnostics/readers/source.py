@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-BLOCK = 1 << 20
+BLOCK = 1 << 19
 HEAD = 256 * 1024
 SLICE = 16 * 1024
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -117,9 +117,10 @@ class LineSplitter:
         if b"\n" not in data:
             self._pieces.append(data)
             return []
-        first, *lines, rest = (b"".join(self._pieces) + data).split(b"\n")
-        self._pieces = [rest]
-        return [first, *lines]
+        lines = data.split(b"\n")
+        lines[0] = b"".join([*self._pieces, lines[0]])
+        self._pieces = [lines.pop()]
+        return lines
 
     def rest(self) -> bytes:
         """What stands after the last line end; it is forgotten."""

@@ -3,6 +3,7 @@
 from klinic.diagnostics.run.build import RunBuilder
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
+    Block,
     ConfigRead,
     Event,
     Happened,
@@ -13,11 +14,13 @@ from klinic.diagnostics.run.events import (
     Note,
     Row,
     SampleRead,
+    one_by_one,
 )
 from klinic.diagnostics.run.model import Attempt, Run, Source
 
 __all__ = [
     "Attempt",
+    "Block",
     "Config",
     "ConfigRead",
     "Event",
@@ -32,4 +35,5 @@ __all__ = [
     "RunBuilder",
     "SampleRead",
     "Source",
+    "one_by_one",
 ]

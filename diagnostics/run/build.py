@@ -14,6 +14,7 @@ from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.columns import MAX_METRICS, Columns
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
+    Block,
     ConfigRead,
     Event,
     Happened,
@@ -29,6 +30,12 @@ from klinic.diagnostics.run.model import Attempt, Run, Source
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
+
+
+def rising(steps: list[int]) -> list[tuple[int, int]]:
+    """The stretches [start, end) in which each step is higher than the one before."""
+    starts = [0, *(at for at in range(1, len(steps)) if steps[at] <= steps[at - 1])]
+    return list(zip(starts, [*starts[1:], len(steps)], strict=True)) if steps else []
 
 
 class RunBuilder:
@@ -94,6 +101,9 @@ class RunBuilder:
             if type(event) is Row:
                 self._take_row(event)
                 continue
+            if type(event) is Block:
+                self._take_block(event)
+                continue
             self._take(event, part)
             if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
                 self._resumes.append(event)
@@ -155,6 +165,28 @@ class RunBuilder:
             name = self._columns.name(raw)
             digits -= round(math.log10(scale(raw)))
             self._decimals[name] = max(digits, self._decimals.get(name, 0))
+
+    def _take_block(self, block: Block) -> None:
+        """Stretches of rising steps beyond the last one at once, the rows between them one by one."""
+        self._last_line = max(self._last_line, block.line or 0)
+        targets = self._columns.targets(block)
+        for start, end in rising(block.steps.tolist()):
+            while start < end:
+                if targets and not self._resumes and (not self._steps or block.steps[start] > self._steps[-1]):
+                    self._append(block, targets, start, end)
+                    break
+                self._take_row(block.row(start))
+                start += 1
+
+    def _append(self, block: Block, targets: list[tuple[str, float]], start: int, end: int) -> None:
+        """New rows with rising steps: nothing to merge, no new attempt."""
+        steps: list[int] = block.steps[start:end].tolist()
+        times = [None] * len(steps) if block.times is None else block.times[start:end].tolist()
+        self._row_of.update(zip(steps, range(len(self._steps), len(self._steps) + len(steps)), strict=True))
+        self._columns.put_block(block, targets, start, end)
+        self._attempts += [self._attempts[-1] if self._attempts else 1] * len(steps)
+        self._steps += steps
+        self._times += [time if time == time else None for time in times]
 
     def _belongs_to_an_earlier_row(self, step: int, row: Row) -> bool:
         """Metrics of their own that come late (a validation beside the training, a second writer) join their step."""

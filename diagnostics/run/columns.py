@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from klinic.diagnostics.knowledge.names import scale
+from klinic.diagnostics.run.events import Block
 from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MAX_METRICS = 200_000
 OWN_COLUMNS = ("step", "time", "attempt")
@@ -107,6 +112,47 @@ class Columns:
                     pass
             self._put(raw, value, self._target(raw, values), nulls_are_nan)
 
+    def targets(self, block: Block) -> list[tuple[str, float]] | None:
+        """Column and factor of each name of a block; None where that differs from row to row or two names meet."""
+        place_of = {name: place for place, name in enumerate(block.names)}
+        targets = [self._target(raw, place_of) for raw in block.names]
+        for place, (raw, (name, _)) in enumerate(zip(block.names, targets, strict=True)):
+            main = place_of.get(self.name(raw), place)
+            if name == raw and main != place and (block.holds(place) & ~block.holds(main)).any():
+                return None
+        return targets if len({name for name, _ in targets}) == len(targets) else None
+
+    def put_block(self, block: Block, targets: Sequence[tuple[str, float]], start: int, end: int) -> None:
+        """Append rows [start, end) of a block to these columns."""
+        import numpy as np
+
+        first, values = self.rows, np.ascontiguousarray(block.values[start:end].T)
+        held = values == values
+        codes = [(row - start, place, code) for (row, place), code in block.codes.items() if start <= row < end]
+        for row, place, _ in codes:
+            held[place, row] = True
+        some, every = held.any(axis=1), held.all(axis=1)
+        self.rows += end - start
+        for place, target in enumerate(targets):
+            if some[place]:
+                length = end - start if every[place] else int(np.flatnonzero(held[place])[-1]) + 1
+                self._extend(target, first, values[place, :length], gaps=not every[place])
+        for row, place, code in codes:
+            self.codes.setdefault(targets[place][0], {})[first + row] = code
+        self._at = self.rows - 1
+
+    def _extend(self, target: tuple[str, float], first: int, values: np.ndarray, *, gaps: bool) -> None:
+        """Values of one metric from row `first` on."""
+        name, factor = target
+        self._at = first - 1
+        before = len(self.values.get(name, ()))
+        column = self._column(name)
+        if column is None:
+            return
+        column.frombytes((values if factor == 1.0 else values * factor).tobytes())
+        if gaps or before < first:
+            self._gaps.add(name)
+
     def put_late(self, row: int, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> bool:
         """Write values into an earlier row, if these metrics have none there nor later; whether that was so."""
         columns = (self.values.get(self._target(raw, values)[0]) for raw in values)
@@ -174,12 +220,14 @@ class Columns:
 
     def series(self, name: str) -> pl.Series:
         """One Float64 column, null where there is no finite value."""
+        import numpy as np
+
         column = self.values[name]
         if len(column) < self.rows:
             column = column + array("d", [math.nan] * (self.rows - len(column)))
         elif name not in self._gaps and not self.codes.get(name):
-            return pl.Series(name, column, dtype=pl.Float64)
-        return pl.Series(name, column, dtype=pl.Float64).fill_nan(None)
+            return pl.Series(name, np.array(column), dtype=pl.Float64)
+        return pl.Series(name, np.array(column), dtype=pl.Float64).fill_nan(None)
 
     def flags(self, name: str) -> pl.Series:
         """One Int8 column of non-finite codes."""

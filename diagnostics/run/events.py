@@ -6,9 +6,13 @@ verl's), values as they were written (the builder sets non-finite ones apart).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,50 @@ class Row:
     decimals: Mapping[str, int] = field(default_factory=dict)
     line: int | None = None
     nulls_are_nan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Many rows at once, as a reader's quick way gives them; means the same as its `rows()` one by one.
+
+    names: names as written. steps: int64, a row each. values: float64, rows x names, NaN where a row lacks a metric
+    or has no finite value for it. codes: (row, place of the name) -> code of such a value (`run.model`), a JSON null
+    included.
+    times: float64, seconds since the epoch, NaN where unknown; None where all are. line: number of the last line.
+    """
+
+    names: Sequence[str]
+    steps: np.ndarray
+    values: np.ndarray
+    times: np.ndarray | None = None
+    codes: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    line: int | None = None
+
+    def holds(self, place: int) -> np.ndarray:
+        """Which rows have a value of the metric at a place, finite or not."""
+        held: np.ndarray = self.values[:, place] == self.values[:, place]
+        for at, marked in self.codes:
+            held[at] |= marked == place
+        return held
+
+    def row(self, at: int) -> Row:
+        """One of its rows."""
+        values: dict[str, float | None] = {}
+        for place, value in enumerate(self.values[at].tolist()):
+            code = self.codes.get((at, place)) if value != value else None
+            if code is not None:
+                values[self.names[place]] = _VALUE_OF[code]
+            elif value == value:
+                values[self.names[place]] = value
+        time = None if self.times is None or math.isnan(self.times[at]) else float(self.times[at])
+        return Row(values, int(self.steps[at]), time, line=self.line, nulls_are_nan=True)
+
+    def rows(self) -> Iterator[Row]:
+        """Its rows in order."""
+        return (self.row(at) for at in range(len(self.steps)))
+
+
+_VALUE_OF: dict[int, float | None] = {1: math.nan, 2: math.inf, 3: -math.inf, 4: None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +147,13 @@ class InRun:
     name: str
 
 
-Event = Row | ConfigRead | Line | Note | Meta | Happened | SampleRead | ManifestRead | InRun
+Event = Row | Block | ConfigRead | Line | Note | Meta | Happened | SampleRead | ManifestRead | InRun
+
+
+def one_by_one(events: Iterable[Event]) -> Iterator[Event]:
+    """The events with each block as its rows."""
+    for event in events:
+        if isinstance(event, Block):
+            yield from event.rows()
+        else:
+            yield event

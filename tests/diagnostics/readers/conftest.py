@@ -8,7 +8,7 @@ import pytest
 from klinic.diagnostics.knowledge import canonical
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.run import Event, Run, RunBuilder
+from klinic.diagnostics.run import Event, Run, RunBuilder, one_by_one
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 
@@ -26,7 +26,7 @@ def log_path() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def text_events() -> Callable[..., list[Event]]:
-    """All events that a reader reports for bytes fed in pieces of `size`."""
+    """All events, blocks as their rows, that a reader reports for bytes fed in pieces of `size`."""
 
     def read(reader: Reader, data: bytes | str, size: int | None = None) -> list[Event]:
         data = data.encode() if isinstance(data, str) else data
@@ -35,7 +35,7 @@ def text_events() -> Callable[..., list[Event]]:
         events: list[Event] = []
         for start in range(0, len(data), step):
             events.extend(session.feed(data[start : start + step]))
-        return [*events, *session.close()]
+        return [*one_by_one(events), *session.close()]
 
     return read
 

@@ -10,7 +10,7 @@ import pytest
 from klinic.diagnostics.readers import open_run, session
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import READER
-from klinic.diagnostics.run import Line, Note, Row, Run
+from klinic.diagnostics.run import Line, Note, Row, Run, one_by_one
 from klinic.diagnostics.run.model import MINUS_INF, NAN, PLUS_INF, SWALLOWED
 
 
@@ -128,7 +128,7 @@ def test_a_truncation_at_any_byte_costs_at_most_the_line_being_written() -> None
     whole = b"".join(lines)
     for cut in range(len(whole) + 1):
         _, reading = session(Head(whole, complete=True))
-        events = [*reading.feed(whole[:cut]), *reading.close()]
+        events = [*one_by_one(reading.feed(whole[:cut])), *reading.close()]
         rows = [event for event in events if isinstance(event, Row)]
         complete = whole[:cut].count(b"}}")
         assert [row.step for row in rows] == list(range(1, complete + 1))
