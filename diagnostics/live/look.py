@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.live.judging import LiveJudge
@@ -13,7 +14,9 @@ from klinic.diagnostics.run.state import STALLED_S, STALLED_STEPS, UNKNOWN, seco
 from klinic.diagnostics.verlconfig import facts
 
 ENDED = ("finished", "failed", "stopped", "interrupted")
-LAST_WORDS = ("Final validation metrics", "train_runtime")
+LAST_WORDS, TRACEBACK = ("Final validation metrics", "train_runtime"), "Traceback (most recent call last)"
+TAIL = 60  # lines
+QUIET = 30.0  # seconds: what goes on after a traceback was no crash, what follows the last step is its validation
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,20 @@ class Looker:
 
     def _grew(self, run: Run, now: float) -> float:
         """When the last row was written: a run that is looked at for the first time may have stood still for long."""
-        if self._last is None and run.frame.height and "time" in run.frame.columns:
-            last = run.frame["time"].drop_nulls().max()
-            if isinstance(last, int | float) and 0 < last < now:
-                return float(last)
-        return now
+        if self._last is not None:
+            return now
+        last = run.frame["time"].drop_nulls().max() if run.frame.height and "time" in run.frame.columns else None
+        told = float(last) if isinstance(last, int | float) else written(Path(run.source.path.partition("#")[0]))
+        return told if told is not None and 0 < told < now else now
+
+
+def written(path: Path) -> float | None:
+    """When a file, or the newest file of a folder, was last written; None where that cannot be told."""
+    try:
+        files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
+        return max((each.stat().st_mtime for each in files), default=None)
+    except OSError:
+        return None
 
 
 def _measured(before: Look, run: Run, now: float) -> float | None:
@@ -122,17 +134,16 @@ def _measured(before: Look, run: Run, now: float) -> float | None:
 
 
 def _state(run: Run, total: int | None, pace: float | None, silent: float, now: float) -> str:
+    """The state of a run; a log has no manifest, so its text and its silence have to tell."""
     told = state(run, now)
     if told != UNKNOWN:
         return told
-    if _came_to_its_end(run, total):
+    tail = [line.text for line in run.lines if line.line > run.last_line - TAIL]
+    if any(word in text for word in LAST_WORDS for text in tail):
         return "finished"
-    if any("Traceback (most recent call last)" in line.text for line in run.lines[-80:]):
-        return "failed"
+    if silent > QUIET:
+        if total and run.attempts and run.attempts[-1].last_step >= total:
+            return "finished"
+        if any(TRACEBACK in text for text in tail):
+            return "failed"
     return "stalled" if silent > max(STALLED_S, STALLED_STEPS * (pace or 0.0)) else "running"
-
-
-def _came_to_its_end(run: Run, total: int | None) -> bool:
-    if any(word in line.text for line in run.lines[-40:] for word in LAST_WORDS):
-        return True
-    return bool(total and run.attempts and run.attempts[-1].last_step >= total)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
@@ -11,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from klinic.diagnostics.engine.causes import consequences
-from klinic.diagnostics.engine.model import Finding, Severity, Vital
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity, Vital
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.live.wording import clock, standing
 from klinic.diagnostics.report.layout import clean
@@ -32,55 +34,86 @@ WORST = {"sick": 0, "watch": 1, "healthy": 2}
 
 
 class Screen:
-    """Draws looks. notes: lines below everything else, as of alerts that were sent."""
+    """Draws looks. waiting: what is said before there is one. notes: lines below everything else, as of alerts."""
 
-    def __init__(self, looks: Sequence[Look], waiting_for: str, notes: Sequence[str] = ()) -> None:
-        self._looks, self._waiting, self._notes = looks, waiting_for, notes
+    def __init__(self, looks: Sequence[Look], waiting: str, notes: Sequence[str] = ()) -> None:
+        self._looks, self._waiting, self._notes = looks, waiting, notes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = max(10, (options.height or console.height) - 1)
-        blocks = [*self._blocks(options.max_width)]
-        foot = self._foot()
-        lines, kept = height - 1 - len(self._notes), []
-        for block in blocks:
-            needed = len(console.render_lines(block, options.update(height=None), pad=False))
-            if needed > lines and kept:
-                continue
-            kept.append(block)
-            lines -= needed
-        yield Group(*kept, *(Text(note, style="dim", no_wrap=True, overflow="ellipsis") for note in self._notes), foot)
+        blocks = self._blocks(options.max_width, height)
+        flat = options.update(height=None)
+        sizes = [len(console.render_lines(block.what, flat, pad=False)) for block in blocks]
+        kept = fitting([block.weight for block in blocks], sizes, height - 1 - len(self._notes))
+        notes = [Text(note, style="dim", no_wrap=True, overflow="ellipsis") for note in self._notes]
+        yield Group(*(blocks[index].what for index in kept), *notes, self._foot())
 
-    def _blocks(self, width: int) -> list[RenderableType]:
+    def _blocks(self, width: int, height: int) -> list[Block]:
         if not self._looks:
-            return [Text(f"nothing there yet: {self._waiting}", style="yellow")]
-        first = min(self._looks, key=lambda look: (WORST.get(_verdict(look), 3), -(look.step or 0)))
-        several = [_table(self._looks, width), Text()] if len(self._looks) > 1 else []
-        return [*several, *_detail(first, width)]
+            return [Block(self._waiting, 0, "yellow")]
+        ordered = sorted(self._looks, key=_order)
+        several = [Block(_table(ordered, width, height // 2), 0), Block("", 1)] if len(ordered) > 1 else []
+        return [*several, *_detail(ordered[0], width)]
 
     def _foot(self) -> Text:
-        now = time.strftime("%H:%M:%S")
-        return Text(f"{now}  Ctrl-C leaves; the run goes on", style="dim", no_wrap=True, overflow="ellipsis")
+        running = any(look.state not in ENDED for look in self._looks) or not self._looks
+        words = f"{time.strftime('%H:%M:%S')}{'  Ctrl-C leaves; the run goes on' if running else ''}"
+        return Text(words, style="dim", no_wrap=True, overflow="ellipsis")
+
+
+class Block:
+    """A part of the view. weight: 0 is shown in any case, higher ones as far as there is room."""
+
+    def __init__(self, what: RenderableType, weight: int, style: str = "") -> None:
+        self.what: RenderableType = Text(what, style) if isinstance(what, str) else what
+        self.weight = weight
+
+
+def fitting(weights: Sequence[int], sizes: Sequence[int], room: int) -> list[int]:
+    """Places of the blocks that fit into `room` lines, the weightiest first, in their order."""
+    kept = []
+    for index in sorted(range(len(sizes)), key=lambda index: (weights[index], index)):
+        if weights[index] == 0 or sizes[index] <= room:
+            kept.append(index)
+            room -= sizes[index]
+    return sorted(kept)
 
 
 def _verdict(look: Look) -> str:
     return look.diagnosis.verdict if look.diagnosis else ""
 
 
-def _table(looks: Sequence[Look], width: int) -> Table:
+def _order(look: Look) -> tuple[bool, int, str]:
+    """Runs that go on first, the worst of them at the top."""
+    return look.state in ENDED, WORST.get(_verdict(look), 3), look.name
+
+
+def _table(looks: Sequence[Look], width: int, most: int) -> Table:
+    above = len(os.path.commonpath([str(Path(look.name).parent.absolute()) for look in looks])) + 1
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("", "health", "run", "state", "step", "left", "worst finding"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for look in looks:
+    for name, wide in (
+        ("", 7),
+        ("health", 6),
+        ("run", 0),
+        ("state", 11),
+        ("step", 9),
+        ("left", 10),
+        ("worst finding", 0),
+    ):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=wide or 10, ratio=None if wide else 1)
+    for look in looks[:most]:
         found, worst = look.diagnosis, next(iter(look.findings()), None)
         table.add_row(
             Text(_verdict(look) or "-", STYLES.get(_verdict(look), "dim")),
             str(found.health) if found else "-",
-            Text(_tail(clean(look.name), max(20, width // 3))),
+            Text(_tail(clean(str(Path(look.name).absolute())[above:]), max(16, (width - 60) // 2))),
             Text(look.state, "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
             _step(look),
             clock(look.left),
             f"{worst.name}, since step {worst.first_step}" if worst else "",
         )
+    if len(looks) > most:
+        table.add_row("", "", Text(f"and {len(looks) - most} more", "dim"))
     return table
 
 
@@ -92,26 +125,35 @@ def _step(look: Look) -> str:
     return "-" if look.step is None else f"{look.step}{f'/{look.total}' if look.total else ''}"
 
 
-def _detail(look: Look, width: int) -> list[RenderableType]:
-    """Blocks in the order of their weight: what does not fit is left out from the end."""
+def _detail(look: Look, width: int) -> list[Block]:
+    """The parts of one run's view."""
     found = look.diagnosis
-    blocks: list[RenderableType] = [_head(look, width), _progress(look, width)]
+    blocks = [Block(_head(look, width), 0), Block(_progress(look, width), 0)]
     if found is None:
-        return [*blocks, Text("nothing to judge yet", style="dim")]
-    blocks.append(Text(found.story))
-    blocks += [_stall(look)] if look.state == "stalled" else []
+        return [*blocks, Block("nothing to judge yet", 0, "dim")]
+    blocks.append(Block(found.story, 1))
+    blocks += [Block(_stall(look), 0)] if look.state == "stalled" else []
     if any(vital.value is not None for vital in found.vitals):
-        blocks.append(_vitals(found.vitals, width))
+        blocks.append(Block(_vitals(found.vitals, width), 2))
+    return [*blocks, *_found(found), *_prescribed(found)]
+
+
+def _found(found: Diagnosis) -> list[Block]:
     loud = [one for one in found.findings if one.root_cause is None and _matters(one, found.findings)]
-    if loud or any(one.severity > Severity.INFO for one in found.incidents):
-        blocks.append(Text("\nFindings", style="bold"))
-    blocks += [_incident(one) for one in found.incidents if one.severity > Severity.INFO]
-    blocks += [_finding(one, found.findings) for one in loud]
-    first = [one for one in found.prescription if one.rank == 1]
-    if first:
-        blocks.append(Text("\nPrescription", style="bold"))
-        blocks += [Text(f"  {clean(one.override)}", style="green") for one in first]
+    crashes = [one for one in found.incidents if one.severity > Severity.INFO]
+    blocks = [Block("\nFindings", 3, "bold")] if loud or crashes else []
+    blocks += [Block(_incident(one), 3) for one in crashes]
+    for root in loud:
+        blocks.append(Block(_finding(root), 3))
+        followers = [one for one in consequences(root, found.findings) if one.severity > Severity.INFO]
+        blocks += [Block(_line(one, 5), 5) for one in followers]
     return blocks
+
+
+def _prescribed(found: Diagnosis) -> list[Block]:
+    first = [clean(one.override) for one in found.prescription if one.rank == 1]
+    text = Text("\nPrescription", style="bold").append("".join(f"\n  {one}" for one in first), "not bold green")
+    return [Block(text, 4)] if first else []
 
 
 def _matters(root: Finding, findings: Sequence[Finding]) -> bool:
@@ -192,25 +234,18 @@ def _band(vital: Vital, style: str) -> Text:
     return line
 
 
-def _incident(one: object) -> Text:
-    line = Text(f"  {one.severity}  ", STYLES[str(one.severity)])  # type: ignore[attr-defined]
-    return line.append(clean(f"{one.name} ({one.id}): {one.message}. {one.fix}"), "default")  # type: ignore[attr-defined]
+def _incident(one: Incident) -> Text:
+    line = Text(f"  {one.severity}  ", STYLES[str(one.severity)])
+    return line.append(clean(f"{one.name} ({one.id}): {one.message}. {one.fix}"), "not bold default")
 
 
-def _finding(root: Finding, findings: Sequence[Finding]) -> Text:
+def _finding(root: Finding) -> Text:
     text = _line(root, 2)
     for item in telling(root.evidence, 1):
         text.append(f"\n         {clean(evidence_words(item))}", "dim")
-    for follower in consequences(root, findings):
-        if follower.severity > Severity.INFO:
-            text.append("\n").append_text(_line(follower, 5))
     return text
 
 
 def _line(one: Finding, indent: int) -> Text:
     label = f"{one.severity}"
-    return (
-        Text(" " * indent)
-        .append(f"{label:<6} ", STYLES[label])
-        .append(f"{one.name} ({one.id}), {when(one)}", "default")
-    )
+    return Text(" " * indent).append(f"{label:<6} ", STYLES[label]).append(f"{one.name} ({one.id}), {when(one)}")

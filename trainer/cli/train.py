@@ -10,7 +10,7 @@ import click
 from klinic.diagnostics.cli.alerts import alerts_of
 from klinic.diagnostics.cli.duration import Duration
 from klinic.diagnostics.cli.group import fail
-from klinic.trainer.cli.watchful import condition, watchful
+from klinic.trainer.cli.watchful import condition, watchful, with_checkpoints
 
 if TYPE_CHECKING:
     from klinic.diagnostics.live.stopon import StopOn
@@ -64,7 +64,7 @@ def train(
     if recipes:
         _list()
         return
-    plan, named = _planned(overrides, recipe, run_dir, source)
+    plan, named = _planned(overrides, recipe, run_dir, source, rescue)
     told = alerts_of(alerts)
     if dry_run:
         _show(plan, dry_run)
@@ -94,7 +94,7 @@ def _list() -> None:
 
 
 def _planned(
-    overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None
+    overrides: tuple[str, ...], recipe: str | None, run_dir: Path | None, source: Path | None, rescue: int
 ) -> tuple[Any, str | None]:
     """The plan, and the recipe by the name under which it is found again."""
     from klinic.trainer.plan import PlanError, make_plan
@@ -103,7 +103,9 @@ def _planned(
 
     try:
         theirs, words = taken_from(source) if source else (None, [])
-        return make_plan([*words, *overrides], recipe=recipe or theirs, run_dir=run_dir), recipe or theirs
+        return make_plan(
+            with_checkpoints([*words, *overrides], rescue), recipe=recipe or theirs, run_dir=run_dir
+        ), recipe or theirs
     except (PlanError, RecipeError, FileNotFoundError) as error:
         fail(str(error))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.live.stopon import StopOn
 
 RESCUE_ON = "error:3"
+KEPT = 5  # checkpoints: the last one before the trouble has to be there still when it is noticed
 
 
 class StopOnType(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
@@ -78,3 +80,12 @@ def condition(stop_on: StopOn | None, rescue: int) -> StopOn | None:
 
         return StopOn.parse(RESCUE_ON)
     return stop_on
+
+
+def with_checkpoints(words: Sequence[str], rescue: int) -> list[str]:
+    """The overrides, and in front of them how many checkpoints a rescue wants to be kept, where they do not say it."""
+    from klinic.diagnostics.verlconfig.overrides import override
+
+    written = {one.key for text in words if (one := override(text))}
+    keys = ("trainer.max_actor_ckpt_to_keep", "trainer.max_critic_ckpt_to_keep") if rescue else ()
+    return [*(f"{key}={KEPT}" for key in keys if key not in written), *words]

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Self
 
 from klinic.trainer.plugin import environ
+from klinic.trainer.plugin.attendance import attend
 from klinic.trainer.plugin.session import Session, current
 from klinic.trainer.stream import RunDirectory, git_commit, hardware, versions
 
 log = logging.getLogger("klinic.plugin")
 BEAT = 10.0  # seconds between heartbeats; readers wait for at least 60
-
-
-def directory(project: str, experiment: str) -> Path:
-    """Where the run is written: KLINIC_RUN_DIR, else runs/<project>/<experiment> in the working directory."""
-    named = os.environ.get(environ.RUN_DIR)
-    return Path(named) if named else Path("runs") / project / experiment
 
 
 class Backend:
@@ -35,7 +28,7 @@ class Backend:
     @classmethod
     def start(cls, project: str, experiment: str, config: Any) -> Self:
         """Open the run directory and say what begins: a run, or another attempt at it."""
-        run = RunDirectory(directory(project, experiment))
+        run = RunDirectory(environ.directory(project, experiment))
         run.begin(**_facts(project, experiment, config))
         session = current()
         session.open(run)
@@ -44,6 +37,7 @@ class Backend:
         session.use_reward(step)
         backend = cls(run, session)
         backend._beat.start()
+        attend(run.path)
         return backend
 
     def _keep_alive(self) -> None:

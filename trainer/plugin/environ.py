@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,8 +14,15 @@ from klinic.trainer.plugin.wrap import around
 RUN_DIR = "KLINIC_RUN_DIR"
 OVERRIDES = "KLINIC_OVERRIDES"
 COMMAND = "KLINIC_COMMAND"
+STOP_ON, ALERTS = "KLINIC_STOP_ON", "KLINIC_ALERTS"
 SPIN = "GOMP_SPINCOUNT"
-CARRIED = (RUN_DIR, OVERRIDES, COMMAND, "VERL_PLATFORM", "VERL_ENGINE_DEVICE", "KLINIC_THREADS", SPIN)
+CARRIED = (RUN_DIR, OVERRIDES, COMMAND, STOP_ON, ALERTS, "VERL_PLATFORM", "VERL_ENGINE_DEVICE", "KLINIC_THREADS", SPIN)
+
+
+def directory(project: str, experiment: str) -> Path:
+    """Where the run is written: KLINIC_RUN_DIR, else runs/<project>/<experiment> in the working directory."""
+    named = os.environ.get(RUN_DIR)
+    return Path(named) if named else Path("runs") / project / experiment
 
 
 def patch(module: ModuleType) -> None:
@@ -24,6 +32,7 @@ def patch(module: ModuleType) -> None:
 
 def _with_settings(original: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     note_launch()
+    _look_after(*args, **kwargs)
     if os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu":
         # Threads that wait for each other must sleep: they spin by default, and where the processes of a run
         # (or anything else) share the cores, a step then costs several times its CPU time.
@@ -32,6 +41,14 @@ def _with_settings(original: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     settings = {key: os.environ[key] for key in CARRIED if os.environ.get(key)}
     runtime.setdefault("env_vars", {}).update(settings)
     return runtime
+
+
+def _look_after(config: Any = None, **_: Any) -> None:
+    from klinic.trainer.plugin.attendance import leave_truthfully
+
+    if os.environ.get(ALERTS):  # the worker that looks after the run may have another working directory
+        os.environ[ALERTS] = str(Path(os.environ[ALERTS]).absolute())
+    leave_truthfully(config)
 
 
 def note_launch() -> None:

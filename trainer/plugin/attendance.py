@@ -1,0 +1,62 @@
+"""KLINIC_STOP_ON and KLINIC_ALERTS in a launch without klinic: a process that looks after the run; the exit code."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from klinic.trainer.plugin import environ
+
+log = logging.getLogger("klinic.plugin")
+STOPPED_ILL = 3  # as of klinic train
+STOP_ON = "stop-on"
+
+
+def wanted() -> bool:
+    """Whether the run is to be looked after."""
+    return bool(os.environ.get(environ.STOP_ON) or os.environ.get(environ.ALERTS))
+
+
+def attend(run_dir: Path) -> subprocess.Popen[bytes] | None:
+    """Start looking after a run from a process of its own, which ends with this one; None where nobody asked."""
+    if not wanted():
+        return None
+    # -P: a package of our name in the working directory must not be taken for klinic.
+    command = [sys.executable, "-P", "-m", "klinic.trainer.launch.attend", str(run_dir), str(os.getpid())]
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603
+    except OSError as error:
+        log.error("nobody looks after %s: %s", run_dir, error)
+        return None
+
+
+def leave_truthfully(config: Any) -> None:
+    """Have verl's driver end with exit code 3 where the run was stopped for a finding; without this it would be 0."""
+    if not os.environ.get(environ.STOP_ON):
+        return
+    trainer = getattr(config, "trainer", None)
+    names = (getattr(trainer, "project_name", ""), getattr(trainer, "experiment_name", ""))
+    atexit.register(_leave, environ.directory(*map(str, names)).absolute())
+
+
+def _leave(run_dir: Path) -> None:
+    if stopped_for_a_finding(run_dir):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(STOPPED_ILL)
+
+
+def stopped_for_a_finding(run_dir: Path) -> bool:
+    """Whether its manifest says so."""
+    try:
+        found = json.loads((run_dir / "run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    by = found.get("stopped_by") if isinstance(found, dict) else None
+    return found.get("status") == "stopped" and isinstance(by, dict) and by.get("by") == STOP_ON
