@@ -29,6 +29,11 @@ class Settings(Mapping[str, Any]):
     def __len__(self) -> int:
         return len({*all_keys(), *self._values})
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """The config itself, without the defaults below it."""
+        return dict(self._values)
+
     def number(self, key: str) -> float | None:
         """A finite number, or None."""
         value = self[key]

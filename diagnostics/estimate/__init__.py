@@ -1,0 +1,25 @@
+"""Memory of a launch on each GPU in each phase, seconds of a step, and the largest settings that fit."""
+
+from klinic.diagnostics.estimate.clock import Span, seconds
+from klinic.diagnostics.estimate.estimate import Estimate, estimate
+from klinic.diagnostics.estimate.fit import Largest, largest
+from klinic.diagnostics.estimate.gpus import Gpu, gpu_named, gpus
+from klinic.diagnostics.estimate.layout import Lengths
+from klinic.diagnostics.estimate.models import find_shape, known_names
+from klinic.diagnostics.estimate.shape import Shape
+
+__all__ = [
+    "Estimate",
+    "Gpu",
+    "Largest",
+    "Lengths",
+    "Shape",
+    "Span",
+    "estimate",
+    "find_shape",
+    "gpu_named",
+    "gpus",
+    "known_names",
+    "largest",
+    "seconds",
+]
