@@ -36,6 +36,12 @@ class EpisodeBook:
         self.done: list[Episode] = []
         self.open: Episode | None = None
 
+    def fork(self) -> EpisodeBook:
+        """A book that goes its own way from here."""
+        other = EpisodeBook()
+        other.done, other.open = self.done.copy(), self.open
+        return other
+
     def take(self, first: int, attempt: int, severities: npt.NDArray[np.int8], onsets: npt.NDArray[np.int64]) -> None:
         """Enter rows of one attempt from `first` on: the severity of each, and the onset of the level that fires."""
         if self.open is not None and (not severities[0] or self.open.attempt != attempt):

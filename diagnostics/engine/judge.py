@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from klinic.diagnostics.engine.card import Card, with_overrides
-from klinic.diagnostics.engine.cardstate import CardState
+from klinic.diagnostics.engine.cardstate import CardState, unfolded
 from klinic.diagnostics.engine.episodes import Episode
-from klinic.diagnostics.engine.findings import findings_of
+from klinic.diagnostics.engine.findings import Steps, findings_of
 from klinic.diagnostics.engine.model import Finding, NotApplicable
 from klinic.diagnostics.engine.planned import planned
+from klinic.diagnostics.engine.witness import View
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Facts, PlainFacts
+from klinic.diagnostics.signals.block import blocks
 from klinic.diagnostics.signals.counting import evaluated
 
 State = Literal["fires", "quiet", "not_applicable"]
@@ -27,15 +31,21 @@ class CardJudgement:
     """What one card says of a run.
 
     state: `fires` when it fired at any row; `not_applicable` when it could not judge a single row, `missing`
-    says what it lacked. severity: Int8, one a row (0 none, 1 info, 2 warn, 3 error). episodes in order.
+    says what it lacked. changes: (row, severity from that row on). episodes in order. rows: number of rows judged.
     """
 
     card: Card
     state: State
     missing: str
-    severity: pl.Series
+    changes: tuple[tuple[int, int], ...]
     episodes: tuple[Episode, ...]
     findings: tuple[Finding, ...]
+    rows: int
+
+    @cached_property
+    def severity(self) -> pl.Series:
+        """Int8, one a row: 0 none, 1 info, 2 warn, 3 error."""
+        return pl.Series(unfolded(self.changes, self.rows), dtype=pl.Int8)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class Judge:
     """Judges one run by metric and config cards. Rows are fed in order; nothing is evaluated twice.
 
     overrides: rule id or name -> {threshold: value, level: ...}, see `with_overrides`.
+    Cards whose metrics the run does not have sleep: their expressions are evaluated from the first row on once it has.
     """
 
     def __init__(
@@ -80,7 +91,9 @@ class Judge:
         self.facts: Facts = facts or PlainFacts()
         self.compiled = tuple(card.compiled for card in self._cards)
         self._states = [CardState(card) for card in self.compiled]
-        self._evaluator = Evaluator(node for card in self.compiled for node in card.roots())
+        self._awake: list[tuple[Evaluator, list[int]]] = []  # numbers of the cards that an evaluator serves
+        self._asleep = list(range(len(self._states)))
+        self._last: Block | None = None
         self._rows = 0
         self._attempt = 1
 
@@ -89,19 +102,59 @@ class Judge:
         """Rows judged so far."""
         return self._rows
 
+    def fork(self) -> Judge:
+        """A judge that stands where this one does and goes its own way from here."""
+        other = copy(self)
+        other._states = [state.fork() for state in self._states]
+        other._awake = [(evaluator.fork(), cards) for evaluator, cards in self._awake]
+        other._asleep = self._asleep.copy()
+        return other
+
     def feed(self, run: Run, from_row: int | None = None) -> None:
         """Judge the rows of `run` that are new; the frame holds all rows so far. `from_row` checks where it goes on."""
         if from_row is not None and from_row != self._rows:
             raise ValueError(f"the judge stands at row {self._rows}, not {from_row}")
-        if run.frame.height <= self._rows:
-            return
-        block = Block(run, self._rows, run.frame.height, self.facts)
-        self._evaluator.advance(block)
+        for block in blocks(run, self._rows, run.frame.height, self.facts):
+            self._take(block)
+
+    def _take(self, block: Block) -> None:
+        self._carry()
+        self._wake(block)
         validated = evaluated(block)
         before = self._attempt if self._rows else block.attempts[0]
-        for state in self._states:
-            state.take(block, self._evaluator, validated, before)
-        self._rows, self._attempt = block.last, block.attempts[-1]
+        for evaluator, cards in self._awake:
+            evaluator.advance(block)
+            view = View(block, evaluator)
+            for card in cards:
+                self._states[card].take(view, validated, before)
+        for card in self._asleep:
+            self._states[card].supplied(block)
+        self._last, self._rows, self._attempt = block, block.last, block.attempts[-1]
+
+    def _carry(self) -> None:
+        """Let the cards keep what they want of the last block, and let go of it."""
+        if self._last is not None:
+            for evaluator, cards in self._awake:
+                view = View(self._last, evaluator)
+                for card in cards:
+                    self._states[card].carry(view)
+        self._last = None
+
+    def rest(self) -> None:
+        """Let go of the last block's values: a judge that waits for more rows holds little."""
+        self._carry()
+        for evaluator, _ in self._awake:
+            evaluator.rest()
+
+    def _wake(self, block: Block) -> None:
+        """Let the cards judge whose metrics have appeared; they were unknown at every row before."""
+        woken = [card for card in self._asleep if self._states[card].wanted(block.run)]
+        if woken:
+            evaluator = Evaluator(node for card in woken for node in self._states[card].compiled.roots())
+            for earlier in blocks(block.run, 0, block.first, self.facts):
+                evaluator.advance(earlier)
+            self._awake.append((evaluator, woken))
+            self._asleep = [card for card in self._asleep if card not in woken]
 
     def judge(self, run: Run) -> Judgement:
         """Feed what is new and say how things stand; before the first row the config alone is judged."""
@@ -109,16 +162,16 @@ class Judge:
         plan = planned(run)
         if plan is not run:
             return Judge(self._cards, self.facts).judge(plan)
-        return Judgement(tuple(self._judgement(state, run) for state in self._states))
+        steps = run.frame["step"].to_numpy() if run.frame.height else np.empty(0, np.int64)
+        return Judgement(tuple(self._judgement(state, steps) for state in self._states))
 
-    def _judgement(self, state: CardState, run: Run) -> CardJudgement:
+    def _judgement(self, state: CardState, steps: Steps) -> CardJudgement:
         episodes = tuple(state.book.all())
         verdict: State = "fires" if episodes else ("quiet" if state.judged else "not_applicable")
-        state.severities = [np.concatenate([np.empty(0, np.int8), *state.severities])]
-        severity = pl.Series(state.severities[0], dtype=pl.Int8)
-        findings = findings_of(state.compiled, episodes, run, self.facts, self._attempt)
+        findings = findings_of(state.witness, episodes, steps, self._attempt)
         missing = state.missing() if verdict == "not_applicable" else ""
-        return CardJudgement(state.compiled.card, verdict, missing, severity, episodes, findings)
+        changes = tuple(state.changes)
+        return CardJudgement(state.compiled.card, verdict, missing, changes, episodes, findings, self._rows)
 
 
 def judge(run: Run, cards: Iterable[Card], facts: Facts | None = None, overrides: Any = None) -> Judgement:

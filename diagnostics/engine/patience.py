@@ -27,6 +27,12 @@ class Patience:
         self._rows: Rows = np.empty(0, np.int64)  # the last of - 1 known rows
         self._true: Mask = np.empty(0, np.bool_)
 
+    def fork(self) -> Patience:
+        """A count that goes its own way from here."""
+        other = Patience.__new__(Patience)
+        other.__dict__.update(self.__dict__)
+        return other
+
     @property
     def idle(self) -> bool:
         """Neither firing nor with a true row in its window: rows that are not true leave it as it is."""

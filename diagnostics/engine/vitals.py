@@ -153,6 +153,8 @@ def _spoiled(vital: Vital, run: Run) -> Vital:
         return vital
     flags, column = run.nonfinite[vital.metric], run.frame[vital.metric]
     written = ((flags > 0) | column.is_not_null()).arg_true()
+    if not len(written):
+        return vital
     bad = int((flags > 0).sum())
     note = f"not finite at {bad} of {len(written)} steps"
     if flags[int(written[-1])]:

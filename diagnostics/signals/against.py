@@ -39,7 +39,7 @@ def trusted(window: Floats) -> bool:
     scatter = float(windows.jitter(window[None, :])[0])
     if abs(late - early) <= 3 * scatter:
         return True
-    if early * late <= 0:
+    if not early * late > 0:  # of unlike signs, zero, or beyond a float's range
         return False
     ratio = late / early
     return 1 / _SWING <= ratio <= _SWING

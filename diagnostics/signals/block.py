@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -155,6 +156,15 @@ class Block:
     def fact(self, name: str) -> Any:
         """A fact, None where nobody knows."""
         return getattr(self.facts, name, None)
+
+
+MAX_ROWS = 8192  # of a block: what is evaluated of a long run must not fill the memory
+
+
+def blocks(run: Run, first: int, last: int, facts: Facts) -> Iterator[Block]:
+    """Rows [first, last) in blocks of a bounded size."""
+    for start in range(first, last, MAX_ROWS):
+        yield Block(run, start, min(start + MAX_ROWS, last), facts)
 
 
 FIRST_STEP = 1  # a training that takes up a checkpoint goes on after its step, which is 1 or later

@@ -24,6 +24,7 @@ class Evaluator:
             self._place(root)
         self._args = [[self._index[child.key] for child in node.children] for node in self._order]
         self._states: list[Any] = [node.start() for node in self._order]
+        self._forking = [number for number, node in enumerate(self._order) if type(node).fork is not Node.fork]
         self._streams: list[Stream] = []
 
     def _place(self, node: Node) -> None:
@@ -60,12 +61,16 @@ class Evaluator:
             streams.append(single(stream) if alone else stream)
         return streams
 
+    def rest(self) -> None:
+        """Let go of the last block's results."""
+        self._streams = []
+
     def fork(self) -> Evaluator:
         """An evaluator that stands where this one does and goes its own way from here."""
         other = copy(self)
-        other._states = [
-            state if state is None else node.fork(state) for node, state in zip(self._order, self._states, strict=True)
-        ]
+        other._states = self._states.copy()
+        for number in self._forking:
+            other._states[number] = self._order[number].fork(self._states[number])
         return other
 
     def stream(self, node: Node) -> Stream:

@@ -1,0 +1,132 @@
+"""What made a card fire, kept while rows arrive: the comparisons that held, with their values and bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from klinic.diagnostics.engine.compiled import CompiledCard, CompiledLevel, Piece
+from klinic.diagnostics.engine.episodes import Episode
+from klinic.diagnostics.engine.model import Evidence, Severity
+from klinic.diagnostics.signals import Block, Evaluator, Node
+from klinic.diagnostics.signals.block import Floats
+
+
+@dataclass(frozen=True)
+class View:
+    """The rows that were evaluated last: values are read off here, by row of the frame."""
+
+    block: Block
+    evaluator: Evaluator
+
+    def array(self, node: Node) -> Floats:
+        """A node's values over the block."""
+        return self.evaluator.stream(node).array(self.block.height)
+
+    def value(self, node: Node | None, row: int) -> float | None:
+        """A node's value at a row, None where it is unknown."""
+        value = math.nan if node is None else float(self.array(node)[row - self.block.first])
+        return None if math.isnan(value) else value
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node is true at any row of the block."""
+        return bool((self.array(node) == 1).any())
+
+
+@dataclass(frozen=True)
+class Account:
+    """Evidence of one attempt: where its first episode opened, and where its worst one was worst so far.
+
+    peak, opened: severity and first row of the worst episode. margin: how far its first comparison lay beyond its
+    bound there, NaN where it has none.
+    """
+
+    first: tuple[Evidence, ...]
+    worst: tuple[Evidence, ...]
+    peak: Severity
+    opened: int
+    margin: float = math.nan
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One card's accounts, by attempt.
+
+    held: evidence at the last row before the block at which a level held, by severity, and at any level (None).
+    """
+
+    compiled: CompiledCard
+    accounts: Mapping[int, Account] = field(default_factory=dict)
+    held: Mapping[Severity | None, tuple[Evidence, ...]] = field(default_factory=dict)
+
+    def evidence(self, attempt: int) -> tuple[Evidence, ...]:
+        """What held where the card first fired in an attempt, and where it was worst."""
+        account = self.accounts[attempt]
+        return tuple(dict.fromkeys([*account.first, *account.worst]))
+
+    def after(self, view: View, episodes: Iterable[Episode]) -> Witness:
+        """The witness after a block in which these episodes opened or went on."""
+        accounts = dict(self.accounts)
+        for episode in episodes:
+            if episode.last >= view.block.first:
+                accounts[episode.attempt] = self._heard(view, episode, accounts.get(episode.attempt))
+        return replace(self, accounts=accounts)
+
+    def carried(self, view: View) -> Witness:
+        """The witness before the next block."""
+        held = dict(self.held)
+        levels = [level for level in self.compiled.levels if view.holds(level.node)]
+        for level in levels:
+            held[level.severity] = self._at(view, view.block.last - 1, level.severity)
+        if levels:
+            held[None] = self._at(view, view.block.last - 1, None)
+        return replace(self, held=held) if levels else self
+
+    def _heard(self, view: View, episode: Episode, known: Account | None) -> Account:
+        first = known.first if known else self._at(view, episode.opened, None)
+        start = max(view.block.first, episode.peaked)
+        if known is None or episode.peak > known.peak:
+            known = Account(first, self._at(view, episode.peaked, episode.peak), episode.peak, episode.opened)
+        elif episode.opened != known.opened:
+            return known
+        margin, row = self._furthest(view, episode.peak, start, episode.last)
+        if math.isnan(margin) or known.margin >= margin:
+            return known
+        return replace(known, worst=self._at(view, row, episode.peak), margin=margin)
+
+    def _furthest(self, view: View, peak: Severity, start: int, last: int) -> tuple[float, int]:
+        """By how much, and at which row, the level's first comparison is furthest beyond its bound; NaN where none."""
+        level = next(one for one in self.compiled.levels if one.severity == peak)
+        piece = next((one for one in level.pieces if one.left is not None), None)
+        if piece is None or piece.left is None or piece.right is None:
+            return math.nan, start
+        rows = slice(start - view.block.first, last + 1 - view.block.first)
+        margin = view.array(piece.left)[rows] - view.array(piece.right)[rows]
+        margin = -margin if piece.op.startswith("<") else margin
+        margin = np.where(view.array(level.node)[rows] == 1, margin, np.nan)
+        if np.isnan(margin).all():
+            return math.nan, start
+        at = int(np.nanargmax(margin))
+        return float(margin[at]), start + at
+
+    def _at(self, view: View, row: int, severity: Severity | None) -> tuple[Evidence, ...]:
+        """Comparisons that hold at a row or, where k of n fires after the fact, at the last row before it."""
+        levels = [one for one in self.compiled.levels if severity in (None, one.severity)]
+        held = [np.flatnonzero(view.array(one.node)[: row + 1 - view.block.first] == 1) for one in levels]
+        latest = [int(rows[-1]) if len(rows) else -1 for rows in held]
+        if max(latest) < 0:
+            return self.held.get(severity, ())
+        level = levels[latest.index(max(latest))]
+        return _read(level, view, max(latest) + view.block.first)
+
+
+def _read(level: CompiledLevel, view: View, row: int) -> tuple[Evidence, ...]:
+    step = int(view.block.run.frame["step"][row])
+    return tuple(_evidence(piece, view, row, step) for piece in level.pieces if view.value(piece.truth, row) == 1)
+
+
+def _evidence(piece: Piece, view: View, row: int, step: int) -> Evidence:
+    return Evidence(piece.text, view.value(piece.left, row), piece.op, view.value(piece.right, row), piece.unit, step)
