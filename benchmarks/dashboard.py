@@ -81,20 +81,22 @@ def painted(page: Any, address: str, charts: int) -> float:
 
 def zoomed(page: Any) -> float:
     """Milliseconds from a zoom until every chart shows those steps, drawn finer."""
-    return float(page.evaluate("""async () => {
+    return float(
+        page.evaluate("""async () => {
       const [low, high] = klinicCharts.plots()[0].layout.meta.whole;
       const began = performance.now();
       klinicCharts.spread([low + (high - low) * 0.40, low + (high - low) * 0.45], null);
       await new Promise(requestAnimationFrame);
       return performance.now() - began;
-    }"""))
+    }""")
+    )
 
 
 def ticks(page: Any, folder: Path, steps: int) -> tuple[float, int]:
     """Milliseconds between a written step and its point on the page, bytes of the answer that brought it."""
-    rng, sizes = random.Random(9), []
+    rng, sizes, waits = random.Random(9), [], []
+    page.wait_for_timeout(3000)  # answers to the page itself are no ticks
     page.on("response", lambda got: sizes.append(len(got.body())) if "_dash-update" in got.url else None)
-    waits = []
     for step in range(steps + 1, steps + 6):
         with (folder / "run0" / "metrics.jsonl").open("a") as out:
             out.write(line(step, rng))
@@ -102,6 +104,7 @@ def ticks(page: Any, folder: Path, steps: int) -> tuple[float, int]:
         seen = f"() => klinicCharts.plots()[0].data.some(t => t.meta?.metric && t.x.at?.(-1) === {step})"
         page.wait_for_function(seen, timeout=60_000, polling=20)
         waits.append(time.perf_counter() - began)
+    page.wait_for_timeout(2000)
     return sorted(waits)[len(waits) // 2] * 1000, max(sizes)
 
 

@@ -85,7 +85,8 @@ def shapes(scene: Scene, names: Sequence[str], look: Look, axis: Axis, view: Vie
     """Findings as tints, thresholds and baseline as lines, attempts as hairlines."""
     first, last = view.window or scene.run.steps or (0, 0)
     found = on(scene, names, view.finding)
-    drawn = [_tint(one, look, (last - first) / APART, mine=one.id == view.finding) for one in found]
+    spans = {one.id: scene.spans(one.id, (last - first) / APART) for one in found}
+    drawn = [_tint(one, spans[one.id], look, mine=one.id == view.finding) for one in found]
     drawn += [
         _level(limit.value, look.palette.of(limit.severity), "dash") for limit in visible_limits(scene, names, axis)
     ]
@@ -102,9 +103,8 @@ def on(scene: Scene, names: Sequence[str], picked: str | None) -> list[Finding]:
     return [*mine, chosen] if chosen and chosen not in mine else mine
 
 
-def _tint(finding: Finding, look: Look, gap: float, *, mine: bool) -> Part:
+def _tint(finding: Finding, spans: Sequence[tuple[int, int]], look: Look, *, mine: bool) -> Part:
     """All steps of a finding as one shape: a run may have thousands of its episodes."""
-    spans = joined(finding.episodes or ((finding.first_step, finding.last_step),), gap)
     return {
         "type": "path",
         "xref": "x",
@@ -114,17 +114,6 @@ def _tint(finding: Finding, look: Look, gap: float, *, mine: bool) -> Part:
         "line": {"width": 0},
         "layer": "below",
     }
-
-
-def joined(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """Spans of steps in order, those closer than what can be seen as one."""
-    made: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if made and first - made[-1][1] <= max(gap, 1):
-            made[-1] = (made[-1][0], max(made[-1][1], last))
-        else:
-            made.append((first, last))
-    return made
 
 
 def _level(value: float, colour: str, dash: str) -> Part:

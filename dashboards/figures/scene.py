@@ -12,7 +12,7 @@ from functools import cache, cached_property
 import numpy as np
 import polars as pl
 
-from klinic.dashboards.figures.arrays import Floats
+from klinic.dashboards.figures.arrays import Floats, Ints
 from klinic.dashboards.figures.column import Column
 from klinic.dashboards.figures.limits import Limit, limits
 from klinic.dashboards.figures.memory import Memory
@@ -49,6 +49,7 @@ class Scene:
         self.run, self.diagnosis = run, diagnosis
         self._memory = memory or Memory()
         self._columns: dict[tuple[str, int], Column] = {}
+        self._episodes: dict[str, Ints] = {}
         self._bounds: dict[str, Bounds | None] = {}
         self._baselines: dict[str, float | None] = {}
 
@@ -152,9 +153,25 @@ class Scene:
         """Findings whose card looks at a metric."""
         return [finding for finding in self.findings if looks_at(finding.id, name)]
 
+    def spans(self, rule: str, gap: float) -> list[tuple[int, int]]:
+        """First and last steps of a finding's episodes, those closer than a gap as one."""
+        if rule not in self._episodes:
+            found = self.finding(rule)
+            spans = (found.episodes or ((found.first_step, found.last_step),)) if found else ()
+            self._episodes[rule] = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2)
+        return joined(self._episodes[rule], gap)
+
     def finding(self, rule: str | None) -> Finding | None:
         """A finding by its rule's id."""
         return next((finding for finding in self.findings if finding.id == rule), None)
+
+
+def joined(spans: Ints, gap: float) -> list[tuple[int, int]]:
+    """Spans in order, each a row; those closer to each other than a gap are one."""
+    ends = np.maximum.accumulate(spans[:, 1])
+    apart = np.flatnonzero(spans[1:, 0] - ends[:-1] > max(gap, 1))
+    first, last = spans[np.append(0, apart + 1)[: len(spans)], 0], ends[np.append(apart, len(spans) - 1)[: len(spans)]]
+    return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
 def window_rows(x: Floats, window: tuple[float, float] | None) -> tuple[int, int]:

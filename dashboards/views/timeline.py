@@ -8,12 +8,14 @@ from typing import Any
 
 from dash import html
 
-from klinic.dashboards.figures.layers import APART, joined
+from klinic.dashboards.figures.layers import APART
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
 from klinic.dashboards.words import speaker, summary, when
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+
+Spans = list[tuple[int, int]]
 
 
 def ordered(found: Diagnosis) -> Iterator[tuple[Finding, int]]:
@@ -37,20 +39,22 @@ def _root(found: Diagnosis, finding: Finding) -> str | None:
 
 def timeline(entry: Entry, lang: Lang, picked: str | None = None) -> Component:
     """The rows, each a button that picks its finding; or a sentence where there is none."""
-    found, run, say = entry.diagnosis, entry.run, speaker(lang)
-    if found is None or run is None:
+    found, scene, say = entry.diagnosis, entry.scene, speaker(lang)
+    if found is None or scene is None:
         return html.P(say("run.findings.later"), className="quiet")
-    if not found.findings or run.steps is None:
+    if not found.findings or scene.run.steps is None:
         return html.P(say("run.findings.none"), className="quiet")
-    first, last = run.steps
+    steps = scene.run.steps
+    spans = bars(entry)
     rows = [
-        _row(f, depth, first, last, lang, root=f.id == found.root_cause, picked=picked) for f, depth in ordered(found)
+        _row(f, depth, spans[f.id], steps, lang, root=f.id == found.root_cause, picked=picked)
+        for f, depth in ordered(found)
     ]
-    return html.Div([*rows, _scale(first, last)], className="timeline")
+    return html.Div([*rows, _scale(*steps)], className="timeline")
 
 
 def _row(
-    finding: Finding, depth: int, first: int, last: int, lang: Lang, *, root: bool, picked: str | None
+    finding: Finding, depth: int, spans: Spans, steps: tuple[int, int], lang: Lang, *, root: bool, picked: str | None
 ) -> Component:
     say, status = speaker(lang), BY_SEVERITY[finding.peak]
     text = summary(finding.id, finding.message, lang)
@@ -58,8 +62,7 @@ def _row(
     label += [html.Span(say("run.root"), className="root")] if root and finding.peak > Severity.INFO else []
     spoken = f"{say(f'severity.{finding.peak}')}, {text}, {when(finding, lang)}"
     label.append(html.Span(spoken, className="sr"))
-    parts = spans(finding, first, last)
-    drawn = [_bar(start, end, first, last) for start, end in parts]
+    drawn = [_bar(start, end, *steps) for start, end in spans]
     return html.Button(
         [
             html.Span(label, className="who"),
@@ -75,7 +78,7 @@ def _row(
             "aria-pressed": str(finding.id == picked).lower(),
             "data-finding": finding.id,
             "data-steps": f"{finding.first_step},{finding.last_step}",
-            "data-spans": json.dumps(parts),
+            "data-spans": json.dumps(spans),
         },
     )
 
@@ -86,16 +89,12 @@ def _bar(start: int, end: int, first: int, last: int) -> Component:
     return html.Span(className="bar", style={"left": f"{left:.2f}%", "width": f"{min(width, 100 - left):.2f}%"})
 
 
-def bars(entry: Entry) -> dict[str, list[list[int]]]:
+def bars(entry: Entry) -> dict[str, Spans]:
     """Where the bars stand now, for a page that is open: it moves them itself."""
-    found, steps = entry.diagnosis, entry.run.steps if entry.run else None
-    return {finding.id: spans(finding, *steps) for finding in found.findings} if found and steps else {}
-
-
-def spans(finding: Finding, first: int, last: int) -> list[list[int]]:
-    """First and last steps of a finding's episodes, as many as its bar can show."""
-    episodes = finding.episodes or ((finding.first_step, finding.last_step),)
-    return [list(span) for span in joined(episodes, (last - first) / APART)]
+    scene, steps = entry.scene, entry.run.steps if entry.run else None
+    if scene is None or steps is None:
+        return {}
+    return {one.id: scene.spans(one.id, (steps[1] - steps[0]) / APART) for one in scene.findings}
 
 
 def structure(entry: Entry, picked: str | None) -> list[Any]:

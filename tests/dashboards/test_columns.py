@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from klinic.dashboards.figures.chart import Chart, figure
 from klinic.dashboards.figures.column import STRETCH, WIDE, Column
-from klinic.dashboards.figures.layers import joined
 from klinic.dashboards.figures.memory import Memory
-from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.figures.scene import Scene, joined
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 
@@ -71,6 +70,8 @@ def test_a_value_that_joins_the_last_row_is_seen(sick: Scene) -> None:
 
 
 def test_spans_that_cannot_be_told_apart_are_one() -> None:
-    assert joined([(1, 2), (4, 5), (40, 50)], 3) == [(1, 5), (40, 50)]
-    many = [(step, step) for step in range(1, 10_000, 3)]
+    assert joined(np.array([(1, 2), (4, 5), (40, 50)]), 3) == [(1, 5), (40, 50)]
+    assert joined(np.array([(1, 90), (4, 5), (40, 50)]), 3) == [(1, 90)]
+    assert joined(np.empty((0, 2), dtype=np.int64), 3) == []
+    many = np.array([(step, step) for step in range(1, 10_000, 3)])
     assert len(joined(many, 100)) == 1 and len(joined(many, 1)) == len(many)
