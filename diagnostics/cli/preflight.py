@@ -27,7 +27,7 @@ WARN = 2
 @click.option("--fix", is_flag=True, help="Print the corrected launch; what is left to do goes to stderr.")
 @click.option("--out", "-o", metavar="FILE", help="Write the report, or with --fix the corrected launch, here.")
 @click.option("--gpus", type=click.IntRange(0, 1024), metavar="N", help="GPUs of a node [counted with nvidia-smi].")
-@click.option("--gpu", metavar="NAME", default="", help="Kind of GPU: p40, v100, a10, l4, a100, h100, h200, ...")
+@click.option("--gpu", metavar="NAME", default="", help="Kind of GPU: p40, v100, a10, l4, a100-40, h200, ... [found].")
 @click.option("--select", multiple=True, metavar="RULE", help="Only these findings: id, name or pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these findings out.")
 def preflight(
@@ -54,7 +54,9 @@ def preflight(
         source = read_source(arguments)
     except ReadError as error:
         raise click.ClickException(str(error)) from None
-    count = _gpus() if gpus is None else gpus
+    here = _gpus()
+    count = (len(here) or None) if gpus is None else gpus
+    gpu = gpu or (here[0] if here else "")
 
     def judge(some: Source) -> Report:
         return check(some, environment=os.environ, gpus=count, gpu=gpu, select=select, ignore=ignore)
@@ -79,13 +81,14 @@ def _known_gpu(gpu: str) -> None:
         raise click.UsageError(f"--gpu {gpu}: not in the table{hint}; there are {', '.join(known)}")
 
 
-def _gpus() -> int | None:
-    """GPUs of this machine; None where it has none, or no driver that says so."""
+def _gpus() -> list[str]:
+    """Names of this machine's GPUs; empty where it has none, or no driver that says so."""
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=10, check=False)  # noqa: S607
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return sum(line.startswith("GPU ") for line in done.stdout.splitlines()) or None
+        return []
+    lines = [line for line in done.stdout.splitlines() if line.startswith("GPU ")]
+    return [line.partition(": ")[2].partition(" (UUID")[0] for line in lines]
 
 
 def _rendered(report: Report, form: str, out: str | None) -> str:

@@ -14,6 +14,7 @@ from klinic.diagnostics.preflight.cards import card_findings
 from klinic.diagnostics.preflight.environment import environment_findings
 from klinic.diagnostics.preflight.files import file_findings, train_rows
 from klinic.diagnostics.preflight.keys import key_findings
+from klinic.diagnostics.preflight.memory import memory_findings, memory_text, reckoned
 from klinic.diagnostics.preflight.model import Found, Report, Source
 from klinic.diagnostics.preflight.repairs import repair
 from klinic.diagnostics.preflight.seen import seen_by_rules
@@ -47,6 +48,8 @@ def preflight(
     found += environment_findings(source, settings, environment or {}, gpus, gpu)
     found += file_findings(source, settings)
     mended = mend(values, [one for one in found if one.severity is Severity.ERROR])
+    of = reckoned(Settings(mended), gpu)
+    found += memory_findings(source, Settings(mended), of)
     found += card_findings(source, mended, train_rows(source, settings))
     kept = [one for one in _deduplicated(found) if _wanted(one, select, ignore)]
     cards = tuple(card for card in installed_cards() if card.kind == "metric")
@@ -57,6 +60,7 @@ def preflight(
         batch=batch_numbers(settings),
         arithmetic=tuple(arithmetic(settings)),
         seen=tuple(seen_by_rules(settings, cards)),
+        memory=memory_text(of),
     )
 
 

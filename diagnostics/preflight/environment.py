@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.estimate import gpu_named, gpus
+from klinic.diagnostics.estimate.gpus import BF16_NEEDS, VLLM_NEEDS
 from klinic.diagnostics.preflight.model import Exported, Found, Source
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
@@ -18,14 +19,12 @@ from klinic.diagnostics.verlconfig.settings import ROLLOUT
 DTYPE, LOGGER = f"{ROLLOUT}.dtype", "trainer.logger"
 # Names that the shell's dtype variables use -> vLLM's.
 DTYPES = {"fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16", "bf16": "bfloat16"}
-VLLM_NEEDS, BF16_NEEDS = 7.0, 8.0
 
 
 @cache
 def capabilities() -> Mapping[str, float]:
-    """GPU name in lower case -> CUDA compute capability, from gpus.yaml."""
-    loaded = yamlio.load(Path(__file__).with_name("gpus.yaml").read_text("utf-8"))
-    return {str(name): float(value) for name, value in loaded.items()}
+    """GPU name in lower case -> CUDA compute capability."""
+    return {name: card.capability for name, card in gpus().items()}
 
 
 def environment_findings(
@@ -95,9 +94,10 @@ def _count(source: Source, settings: Settings, gpus: int | None) -> Iterator[Fou
 
 
 def _capability(source: Source, settings: Settings, gpu: str) -> Iterator[Found]:
-    has = capabilities().get(gpu.lower())
-    if has is None:
+    card = gpu_named(gpu) if gpu else None
+    if card is None:
         return
+    has, gpu = card.capability, card.name
     if has < VLLM_NEEDS:
         message = f"{gpu.upper()} has compute capability {has:g}; vLLM and Triton need {VLLM_NEEDS:g}: no setting helps"
         yield Found("GPU", "gpu-too-old", Severity.ERROR, message, source.anchor, "engine start")

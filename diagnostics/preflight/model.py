@@ -85,7 +85,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Found:
-    """A finding. id: a card's, or VERL for a check of verl's own, or KEY, ENV, FILE, GPU.
+    """A finding. id: a card's, or VERL for a check of verl's own, or KEY, ENV, FILE, GPU, MEM.
 
     stage: when verl stops or loses it, empty for a card. write: overrides that put it right, in order; `~key` takes
     one out.
@@ -110,7 +110,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything about one launch: findings in order of place, batch arithmetic, what the rules will see."""
+    """Everything about one launch: findings in order of place, batch arithmetic, what the rules will see, memory."""
 
     source: Source
     found: tuple[Found, ...]
@@ -118,6 +118,7 @@ class Report:
     batch: Mapping[str, Any]
     arithmetic: tuple[str, ...]
     seen: tuple[str, ...]
+    memory: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Severity:

@@ -8,7 +8,7 @@ from klinic.diagnostics.preflight.model import Found, Report
 
 
 def render(report: Report, *, color: bool = False) -> str:
-    """One object: path, kind, findings, batch, arithmetic, seen."""
+    """One object: path, kind, findings, batch, arithmetic, seen, memory."""
     data = {
         "schema": 1,
         "path": report.source.path,
@@ -17,6 +17,7 @@ def render(report: Report, *, color: bool = False) -> str:
         "batch": dict(report.batch),
         "arithmetic": list(report.arithmetic),
         "seen": list(report.seen),
+        "memory": list(report.memory),
     }
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
 

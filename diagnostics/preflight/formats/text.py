@@ -15,12 +15,20 @@ def render(report: Report, *, color: bool = False) -> str:
     if report.found:
         page.line()
     page.line(f"{clean(report.source.path)}: {counted(report)}")
-    for title, lines in (("Batch", report.arithmetic), ("What the rules will see", report.seen)):
+    for title, lines in _sections(report):
         if lines:
             page.heading(title)
         for line in lines:
-            page.line(f"  {clean(line)}")
+            page.line(f"  {line if lines is report.memory else clean(line)}")
     return page.render()
+
+
+def _sections(report: Report) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (
+        ("Batch", report.arithmetic),
+        ("Memory of a GPU", report.memory),
+        ("What the rules will see", report.seen),
+    )
 
 
 def line_of(one: Found, page: Page) -> str:
