@@ -81,6 +81,8 @@ def shell() -> Component:
         [
             dcc.Location(id="url", refresh="callback-nav"),
             dcc.Store(id="ui"),
+            dcc.Store(id="fresh"),
+            dcc.Store(id="sink"),
             html.Header(id="header"),
             html.Main(id="page", tabIndex=-1),
             html.Div(id="spoken", className="sr", **{"aria-live": "polite"}),
@@ -115,6 +117,10 @@ def header(look: Look, path: str) -> list[Component]:
 def _route(app: Dash, context: Context) -> None:
     app.clientside_callback(
         ClientsideFunction("klinic", "ui"), Output("ui", "data"), Input("url", "href"), State("ui", "data")
+    )
+
+    app.clientside_callback(
+        ClientsideFunction("klinic", "apply"), Output("sink", "data"), Input("fresh", "data"), prevent_initial_call=True
     )
 
     def page(ui: Any) -> Any:

@@ -14,13 +14,14 @@ from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages import explore
 from klinic.dashboards.pages.context import Context, floating
+from klinic.dashboards.pages.several import named, readable
 
 
 def serve_exports(server: Flask, context: Context) -> None:
     """`GET /export.csv` and `/export.html` with the explorer's own parameters; 400 for a bad expression."""
 
     def export(kind: str) -> Response:
-        runs = explore.named(context, request.args.getlist("run"))
+        runs = named(readable(context, request.args.getlist("run")))
         try:
             names = explore.matching(runs, request.args.get("m", explore.FIRST))
         except re.error as error:

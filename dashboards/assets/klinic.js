@@ -61,6 +61,13 @@
       history.replaceState(history.state, "", "?" + params);
       return skip();
     },
+    compared: (runs) => {
+      const params = new URLSearchParams(location.search);
+      params.delete("run");
+      (runs || []).forEach((run) => params.append("run", run));
+      history.replaceState(history.state, "", "?" + params);
+      return skip();
+    },
     search: (needle, options) => ({ ...options, quickFilterText: needle || "" }),
     marked: (rows, words) => {
       const many = (rows || []).length;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from klinic.dashboards.figures.overlay import Named
 from klinic.dashboards.figures.parting import config_differences, ends, partings
@@ -14,44 +14,59 @@ from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, look_of, query, run_url
-from klinic.dashboards.pages.explore import MAX_RUNS, chart, field, legend, named
+from klinic.dashboards.pages.explore import chart, field, kind_of, legend
+from klinic.dashboards.pages.several import Charts, chosen, keep_up, known_of, named, offered, readable
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message
 from klinic.dashboards.words import speaker, when
 
 SHOWN, LONGEST, MAX_KEYS = 12, 300, 200
+SLOW = 10  # so many ticks pass before the tables are worked out again
 MORE = ("actor/entropy", "actor/grad_norm", "response_length/mean")
 
 
 def layout(context: Context, look: Look, search: str) -> Component:
     """The runs of the URL, or the question which."""
     say = speaker(look.lang)
-    ids = sorted(name for name, entry in context.shelf.entries.items() if entry.scene is not None)
-    chosen = [name for name in query(search).get("run", []) if name in ids][:MAX_RUNS]
-    pick = dcc.Dropdown(id="compare-runs", options=ids, value=chosen, multi=True, placeholder=say("compare.pick"))
+    picked = chosen(context, query(search).get("run", []))
+    pick = dcc.Dropdown(
+        id="compare-runs", options=offered(context), value=picked, multi=True, placeholder=say("compare.pick")
+    )
     axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time")]
     across = dcc.RadioItems(id="compare-x", options=axes, value="step", inline=True, className="radio")
     fields = [field(say("explore.runs"), pick, "wide"), field(say("explore.x"), across)]
     title = html.H1(say("compare.title"), className="sr")
-    return html.Div([title, html.Div(fields, className="card controls"), html.Div(id="compare-body")])
+    stores = [dcc.Store(id="compare-known", data={}), dcc.Store(id="compare-told", data={})]
+    clocks = [context.clock("compare-tick"), context.clock("compare-slow", SLOW)]
+    parts = [html.Div(fields, className="card controls"), html.Div(id="compare-body"), html.Div(id="compare-tables")]
+    return html.Div([title, *clocks, *stores, *parts])
 
 
 def body(runs: Sequence[Named], look: Look, kind: str) -> Component:
-    """All parts of the comparison."""
-    say, lang = speaker(look.lang), look.lang
+    """The runs' vital signs over each other, or the question which runs."""
+    say = speaker(look.lang)
     if len(runs) < 2:
         return message(say("compare.title"), say("compare.pick"))
+    charts = [chart(runs, name, look, View(), kind_of(kind)) for name in shared(runs)]
+    return html.Section([legend(runs), html.Div(charts, className="charts")], className="card")
+
+
+def shared(runs: Sequence[Named]) -> list[str]:
+    """The metrics of which two of the runs can be compared, out of those that tell most."""
     names = [*(sign.metric for sign in signs()), *MORE, *_validations(runs)]
-    names = [name for name in names if sum(run.scene.run.has(name) for run in runs) > 1]
-    charts = [chart(runs, name, look, View(), "time" if kind == "time" else "step") for name in names]
-    return html.Div(
-        [
-            html.Section([legend(runs), html.Div(charts, className="charts")], className="card"),
-            _card(say("compare.parts"), _partings(runs, lang)),
-            _card(say("compare.values"), _ends(runs, names, lang)),
-            _card(say("compare.findings"), _findings(runs, lang)),
-            _card(say("compare.config"), _config(runs, lang)),
-        ]
-    )
+    return [name for name in names if sum(run.scene.run.has(name) for run in runs) > 1]
+
+
+def tables(runs: Sequence[Named], lang: Lang) -> list[Component]:
+    """Where the runs part, what they came to, what was found in them, what differs in their configs."""
+    if len(runs) < 2:
+        return []
+    say = speaker(lang)
+    return [
+        _card(say("compare.parts"), _partings(runs, lang)),
+        _card(say("compare.values"), _ends(runs, shared(runs), lang)),
+        _card(say("compare.findings"), _findings(runs, lang)),
+        _card(say("compare.config"), _config(runs, lang)),
+    ]
 
 
 def _validations(runs: Sequence[Named]) -> list[str]:
@@ -138,14 +153,31 @@ def _value(value: str | None) -> Component:
 
 
 def register(app: Dash, context: Context) -> None:
-    """The callback of the page."""
+    """The callbacks of the page."""
 
     def show(ids: Any, kind: Any, ui: Any) -> Any:
-        return body(named(context, ids or []), look_of(ui), str(kind))
+        entries = readable(context, ids or [])
+        return body(named(entries), look_of(ui), str(kind)), known_of(entries)
+
+    def charts(runs: Sequence[Named], kind: Any, _ui: Any) -> Charts:
+        return shared(runs), View(), kind_of(str(kind))
+
+    keep_up(app, context, "compare", ("x",), show, charts)
+
+    def tell(ids: Any, _n: Any, told: Any, ui: Any) -> Any:
+        entries = readable(context, ids or [])
+        now = known_of(entries)
+        return (tables(named(entries), look_of(ui).lang), now) if now != told or not now else (no_update, no_update)
 
     app.callback(
-        Output("compare-body", "children"),
+        Output("compare-tables", "children"),
+        Output("compare-told", "data"),
         Input("compare-runs", "value"),
-        Input("compare-x", "value"),
+        Input("compare-slow", "n_intervals"),
+        State("compare-told", "data"),
         State("ui", "data"),
-    )(show)
+    )(tell)
+
+    app.clientside_callback(
+        ClientsideFunction("klinic", "compared"), Output("compare-runs", "className"), Input("compare-runs", "value")
+    )

@@ -23,9 +23,9 @@ class Context:
     shelf: Shelf
     refresh: float = 1.0
 
-    def clock(self, name: str) -> Component:
-        """The page's own timer: it asks for news as often as the dashboard was told to."""
-        return dcc.Interval(id=name, interval=max(int(self.refresh * 1000), 200))
+    def clock(self, name: str, times: int = 1) -> Component:
+        """The page's own timer: it asks for news as often as the dashboard was told to, or so many times as rarely."""
+        return dcc.Interval(id=name, interval=max(int(self.refresh * 1000), 200) * times)
 
     def wait(self, name: str, shown: Component) -> Component:
         """A page that is drawn anew as soon as the run of that name (or any, for "") is there."""

@@ -6,35 +6,38 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 
 from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, floating, look_of, one, query
+from klinic.dashboards.pages.several import Charts, chosen, keep_up, known_of, named, offered, readable
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import speaker
 from klinic.diagnostics.knowledge import metric
 
 Params = Mapping[str, list[str]]
-MAX_CHARTS, MAX_RUNS = 12, 8
+MAX_CHARTS = 12
 FIRST = "critic/score/mean|actor/ppo_kl|actor/entropy$|actor/grad_norm"
 
 
 def layout(context: Context, look: Look, search: str) -> Component:
     """Controls above, charts below; what they say stands in the URL."""
     params, say = query(search), speaker(look.lang)
-    ids = sorted(name for name, entry in context.shelf.entries.items() if entry.scene is not None)
-    chosen = [name for name in params.get("run", []) if name in ids][:MAX_RUNS] or ids[:1]
+    ids = offered(context)
+    picked = chosen(context, params.get("run", [])) or ids[:1]
     title = html.H1(say("explore.title"), className="sr")
-    return html.Div([title, _controls(params, ids, chosen, look), html.Div(id="explore-body")])
+    known = dcc.Store(id="explore-known", data={})
+    shown = html.Div(id="explore-body")
+    return html.Div([title, context.clock("explore-tick"), known, _controls(params, ids, picked, look), shown])
 
 
-def _controls(params: Params, ids: Sequence[str], chosen: Sequence[str], look: Look) -> Component:
+def _controls(params: Params, ids: Sequence[str], picked: Sequence[str], look: Look) -> Component:
     say = speaker(look.lang)
     runs = dcc.Dropdown(
-        id="explore-runs", options=list(ids), value=list(chosen), multi=True, placeholder=say("explore.runs")
+        id="explore-runs", options=list(ids), value=list(picked), multi=True, placeholder=say("explore.runs")
     )
     pattern = dcc.Input(
         id="explore-pattern",
@@ -78,12 +81,6 @@ def kind_of(text: str) -> Across:
     return "time" if text == "time" else "tokens" if text == "tokens" else "step"
 
 
-def named(context: Context, ids: Sequence[str]) -> list[Named]:
-    """The runs of some ids that are judged, as pictures of several runs take them."""
-    entries = [context.shelf.entry(str(name)) for name in ids[:MAX_RUNS]]
-    return [Named(entry.id, entry.scene) for entry in entries if entry is not None and entry.scene is not None]
-
-
 def matching(runs: Sequence[Named], pattern: str) -> list[str]:
     """Metrics of any of the runs that a regular expression finds, in order of appearance. Raises re.error."""
     found = re.compile(pattern[:300])
@@ -124,18 +121,14 @@ def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
     def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, ui: Any) -> Any:
-        view = View(span=int(span or 0), log=bool(log))
-        return body(named(context, ids or []), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+        entries, view = readable(context, ids or []), View(span=int(span or 0), log=bool(log))
+        drawn = body(named(entries), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+        return drawn, known_of(entries)
 
-    app.callback(
-        Output("explore-body", "children"),
-        Input("explore-runs", "value"),
-        Input("explore-pattern", "value"),
-        Input("explore-x", "value"),
-        Input("explore-log", "value"),
-        Input("explore-span", "value"),
-        State("ui", "data"),
-    )(show)
+    def charts(runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _ui: Any) -> Charts:
+        return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=int(span or 0)), kind_of(str(kind))
+
+    keep_up(app, context, "explore", ("pattern", "x", "log", "span"), show, charts)
 
     app.clientside_callback(
         ClientsideFunction("klinic", "explored"),

@@ -59,8 +59,6 @@ def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component
         dcc.Store(id="window", data=view["window"]),
         dcc.Store(id="zoomed"),
         dcc.Store(id="redraw", data=0),
-        dcc.Store(id="fresh", data=None),
-        dcc.Store(id="sink"),
     ]
 
 

@@ -35,9 +35,6 @@ def register(app: Dash, context: Context) -> None:
         State("view", "data"),
         prevent_initial_call=True,
     )
-    app.clientside_callback(
-        ClientsideFunction("klinic", "apply"), Output("sink", "data"), Input("fresh", "data"), prevent_initial_call=True
-    )
 
 
 def _register_views(app: Dash, context: Context) -> None:
@@ -105,7 +102,7 @@ def _register_tick(app: Dash, context: Context) -> None:
         return [news, now, redraw, banner.progress(entry, look.lang), *_changed(entry, seen, now, look.lang, view)]
 
     app.callback(
-        Output("fresh", "data"),
+        Output("fresh", "data", allow_duplicate=True),
         Output("seen", "data"),
         Output("redraw", "data"),
         Output("run-progress", "children"),

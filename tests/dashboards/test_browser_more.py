@@ -43,6 +43,7 @@ def test_compare_says_where_runs_part_and_what_differs(recorded, visit) -> None:
     judged(page)
     page.goto(f"{recorded}/compare?{PAIR}")
     page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length >= 6")
-    text = page.inner_text("#compare-body")
+    page.wait_for_selector("#compare-tables .card")
+    text = page.inner_text("#compare-tables")
     assert "actor_rollout_ref.actor.optim.lr" in text and "update-too-large" in text
     assert "step 1" in text and "actor/ppo_kl" in text
