@@ -128,6 +128,10 @@ class ConfigScan:
         if known:
             self.found.append(ConfigRead(known, user=True, where=where))
 
+    def idle(self) -> bool:
+        """Whether nothing is open or waits to be drained."""
+        return not self._dumps and not self._command and not self.found
+
     def close(self) -> None:
         """The source has ended: read what was still open."""
         if self._command:

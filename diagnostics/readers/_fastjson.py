@@ -39,7 +39,6 @@ class Shape:
     def learn(self, record: Any) -> None:
         """Look at a line that was read the slow way."""
         data = record.get("data") if isinstance(record, dict) else None
-        self._refused += 1
         if not isinstance(data, dict) or not record.keys() <= TOP or self._teachings >= MAX_TEACHINGS:
             return
         if data.keys() <= self._known.keys() or len(self._known) + len(data) > MAX_NAMES:
@@ -57,6 +56,7 @@ class Shape:
         try:
             return self._decode(line)
         except ValueError:
+            self._refused += 1
             return None
 
     def usable(self) -> bool:
@@ -69,7 +69,7 @@ class Shape:
 
         self._refused = 0
         names = self.names
-        rows = list(map(_astuple(), (record.data for record in records)))
+        rows = list(map(astuple(), (record.data for record in records)))
         shape = len(rows), len(names)
         values = np.fromiter(chain.from_iterable(rows), np.float64, shape[0] * shape[1]).reshape(shape)
         gaps = zip(*(axis.tolist() for axis in np.nonzero(values != values)), strict=True)  # no such key, or a null
@@ -88,7 +88,8 @@ class Shape:
         )
 
 
-def _astuple() -> Callable[[Any], tuple[float | None, ...]]:
+def astuple() -> Callable[[Any], tuple[float | None, ...]]:
+    """The values of a decoded line, in the order of the shape's names."""
     import msgspec
 
     return msgspec.structs.astuple

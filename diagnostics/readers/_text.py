@@ -121,6 +121,13 @@ class Frames:
         self._fresh = True
         self._source = ""
 
+    @classmethod
+    def of(cls, raw: bytes, line: int) -> list[Frame]:
+        """The frames of one whole line in UTF-8."""
+        frames = cls()
+        frames._started, frames._line = True, line
+        return frames.feed(raw + b"\n")
+
     def feed(self, data: bytes) -> list[Frame]:
         """The frames whose end is in what was fed so far."""
         data = self._narrow(data)
@@ -136,6 +143,24 @@ class Frames:
             self._source = ""
         self._returns(frames)
         return frames
+
+    def parted(self, data: bytes) -> tuple[bytes, bytes, bytes]:
+        """`data` as what ends a begun line, whole lines of UTF-8, and the rest; all is rest while that is not sure."""
+        if not self._started or self._wide:
+            return b"", b"", data
+        begun = bool(self._rest) or not self._fresh
+        start = data.find(b"\n") + 1 if begun else 0
+        end = data.rfind(b"\n") + 1
+        return (data[:start], data[start:end], data[end:]) if end and (start or not begun) else (b"", b"", data)
+
+    @property
+    def line(self) -> int:
+        """Number of the line that is next or begun."""
+        return self._line
+
+    def go_to(self, line: int) -> None:
+        """Number the next line so."""
+        self._line = line
 
     def close(self) -> list[Frame]:
         """What was left without an end."""

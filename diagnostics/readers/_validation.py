@@ -65,6 +65,10 @@ class ValidationScan:
         if values:
             self._found = ValidationText(values, self._line, self._final)
 
+    def idle(self) -> bool:
+        """Whether no dict is open or waits to be drained."""
+        return not self._lines and self._found is None
+
     def drain(self) -> ValidationText | None:
         """The dict that was completed since the last call."""
         found, self._found = self._found, None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from klinic.diagnostics.readers._bulk import MANY, Bulk
 from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, start_of
 from klinic.diagnostics.readers._release import Release
-from klinic.diagnostics.readers._text import Frame, Frames, find_bar
+from klinic.diagnostics.readers._text import Bar, Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
 from klinic.diagnostics.readers._words import Words
-from klinic.diagnostics.run.events import Event, Happened, Line, Meta, Note, Row
+from klinic.diagnostics.run.events import Block, Event, Happened, Line, Meta, Note, Row
 
 _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 SUPERVISED = "supervised fine-tuning (train/loss only)"
@@ -39,17 +40,56 @@ class VerlSession:
         self._initial: ValidationText | None = None
         self._rl_rows = 0
         self._supervised = 0
+        self._bulk: Bulk | None = Bulk()
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes."""
-        for frame in self._frames.feed(data):
-            self._take(frame)
+        begun, whole, rest = self._frames.parted(data) if self._bulk and len(data) >= MANY else (b"", b"", data)
+        for piece in (begun, whole, rest):
+            if piece is whole and self._bulk and whole and not self._wrapped:
+                line = self._frames.line
+                self._bulk.feed(self, whole, line)
+                self._frames.go_to(line + whole.count(b"\n"))
+                continue
+            for frame in self._frames.feed(piece):
+                self._take(frame)
         return self._drain()
+
+    def slow(self, raw: bytes, line: int) -> list[Event]:
+        """Take one whole line; what it gave."""
+        before = len(self._events)
+        self._frames.go_to(line)
+        for frame in self._frames.feed(raw + b"\n"):
+            self._take(frame)
+        return self._events[before:]
+
+    def idle(self) -> bool:
+        """Whether no line before the next one is waited with."""
+        return self._open is None and self._config.idle() and self._validation.idle()
+
+    def steady(self) -> bool:
+        """Whether a metric line whose keys are known means no more than its numbers."""
+        told = self._words.version in ("", self._told)
+        return told and not self._wrapped and self._decimals is None and self._initial is None
+
+    def report(self, block: Block) -> None:
+        """Add rows."""
+        self._rl_rows += len(block.steps)
+        self._events.append(block)
+
+    def _passed(self) -> list[Event]:
+        """The latest of the lines that were passed over."""
+        found: list[Event] = []
+        for line, raw in self._bulk.passed() if self._bulk else ():
+            for frame in Frames.of(raw, line):
+                found.extend(_line(frame, find_bar(frame.text)))
+        return found
 
     def close(self) -> list[Event]:
         """The source has ended."""
         for frame in self._frames.close():
             self._take(frame)
+        self._events.extend(self._passed())
         self._finish_metrics()
         self._config.close()
         self._read_config()
@@ -104,10 +144,9 @@ class VerlSession:
             return
         bar = find_bar(frame.text)
         self._events.extend(self._words.bar(bar))
-        text = bar.rest if bar else frame.text
-        if text.strip():
-            self._events.append(Line(text, frame.line, frame.source))
-            self._events.extend(self._words.text(text))
+        for line in _line(frame, bar):
+            self._events.append(line)
+            self._events.extend(self._words.text(line.text))
 
     def _read_config(self) -> None:
         found = self._config.drain()
@@ -165,6 +204,8 @@ class VerlSession:
         self._step_keys.update(values)
         self._rl_rows += 1
         digits = dict.fromkeys(values, fixed) if fixed else {}
+        if self._bulk:
+            self._bulk.learn(values)
         self._events.append(Row(values, parsed.step, decimals=digits, line=parsed.line))
 
     def _named(self, parsed: Parsed) -> dict[str, float]:
@@ -224,3 +265,9 @@ class VerlSession:
         if self._validation.close():
             self._read_validation()
         self._settle_initial(0, {})
+
+
+def _line(frame: Frame, bar: Bar | None) -> list[Line]:
+    """The text of a frame without its progress bar, where there is any."""
+    text = bar.rest if bar else frame.text
+    return [Line(text, frame.line, frame.source)] if text.strip() else []

@@ -13,6 +13,11 @@ _VERSION = re.compile(r"\bverl(?:==|[ _-]?version[:=]? ?|/)v?(\d+\.\d+\.\d+\w*)"
 _TOTAL = re.compile(r"Total training steps: (\d{1,12})")
 
 
+def announced(text: str) -> bool:
+    """Whether a line may announce something, whatever its digits are."""
+    return any(pattern.search(text) for pattern in (_RESUMED, _SAVED, _VERSION, _TOTAL))
+
+
 class Words:
     """Turns announcements into events; a resume that is announced twice is one."""
 

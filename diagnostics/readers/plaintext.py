@@ -15,6 +15,7 @@ class PlainTextSession(VerlSession):
     def __init__(self) -> None:
         super().__init__(framework="")
         self._dicts = DictRowSession()
+        self._bulk = None  # rows of other frameworks may stand on any line
 
     def _other(self, frame: Frame) -> None:
         found = None if self._rl_rows else self._dicts.rows(frame)

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-BLOCK = 1 << 19
+BLOCK = 1 << 21
 HEAD = 256 * 1024
 SLICE = 16 * 1024
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"

@@ -25,6 +25,7 @@ from klinic.diagnostics.run.events import (
     Row,
     SampleRead,
 )
+from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
 from klinic.diagnostics.run.model import Attempt, Run, Source
 
@@ -62,6 +63,7 @@ class RunBuilder:
         self._notes: list[str] = []
         self._last_line = 0
         self._resumes: list[Happened] = []
+        self._changes = Changes()
 
     def fork(self) -> RunBuilder:
         """A copy that can take more events without touching this one."""
@@ -83,6 +85,7 @@ class RunBuilder:
         ):
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
         other._notes, other._resumes = self._notes.copy(), self._resumes.copy()
+        other._changes = self._changes.fork()
         return other
 
     @property
@@ -124,7 +127,7 @@ class RunBuilder:
         match event:
             case Line():
                 self._last_line = max(self._last_line, event.line)
-                self._lines.add(event)
+                self._lines.add(event, part)
             case ConfigRead():
                 config = self._configs.get(part, Config())
                 self._configs[part] = config.merged(event.values, user=event.user, where=event.where)
@@ -192,7 +195,10 @@ class RunBuilder:
         """Metrics of their own that come late (a validation beside the training, a second writer) join their step."""
         if not self._steps or step >= self._steps[-1] or step not in self._row_of:
             return False
-        return self._columns.put_late(self._row_of[step], row.values, nulls_are_nan=row.nulls_are_nan)
+        late = self._columns.put_late(self._row_of[step], row.values, nulls_are_nan=row.nulls_are_nan)
+        if late:
+            self._changes.add(self._row_of[step])
+        return late
 
     def _resumes_before(self, step: int, time: float | None) -> bool:
         """Whether a resume lies between the last row and this one; events may have been read ahead of rows."""
@@ -254,6 +260,7 @@ class RunBuilder:
             attempts=self._stretches(),
             notes=self._all_notes(),
             last_line=self._last_line,
+            growth=self._changes.so_far(),
         )
 
     def _stretches(self) -> tuple[Attempt, ...]:

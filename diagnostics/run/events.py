@@ -59,6 +59,14 @@ class Block:
             held[at] |= marked == place
         return held
 
+    def head(self, count: int) -> Block:
+        """Its first rows."""
+        if count == len(self.steps):
+            return self
+        codes = {place: code for place, code in self.codes.items() if place[0] < count}
+        times = None if self.times is None else self.times[:count]
+        return Block(self.names, self.steps[:count], self.values[:count], times, codes, self.line)
+
     def row(self, at: int) -> Row:
         """One of its rows."""
         values: dict[str, float | None] = {}

@@ -14,6 +14,8 @@ MAX_TRACEBACK = 400
 MAX_IN_TRACEBACKS = 1500
 MAX_WORDINGS = 1500
 AFTER = 4
+REPEATED, MAX_MET = 8, 50_000
+Place = tuple[int, int, int]  # part, line, count: the order in which lines stand
 
 # Generic words of trouble; an incident card whose text none of them meets is caught by its own case.
 WORDS = (
@@ -74,6 +76,8 @@ WORDS = (
 ANNOUNCED = ("dataset size", "dataset len", "training steps", "optimization steps", "num examples", "from scratch")
 _NAN = re.compile(r"\bnan\b")
 _DIGITS = re.compile(r"\d+")
+_NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
+_NOWHERE: tuple[Place, None] = (-1, -1, -1), None
 _HEAD = "Traceback (most recent call last)"
 _FRAME = '  File "'
 # Python's own exceptions end a traceback unindented; Ray chains the cause below its own class.
@@ -97,37 +101,63 @@ class LinesOfNote:
 
     Tracebacks are followed per process, so lines of another process between theirs do not break them; the first
     ones and the latest are kept. What follows an unindented error (`full_key: ...` below a Hydra error) is kept
-    with it.
+    with it. A wording (a line without its digits) that came more than `REPEATED` times only moves on: its latest
+    line is kept in place of the one before, if it was ever of note. So a reader may leave repeated lines out and
+    report the latest ones at the end.
     """
 
     def __init__(self) -> None:
         self._count = 0
-        self._kept: dict[int, Line] = {}
-        self._latest: dict[str, tuple[int, Line]] = {}
+        self._kept: dict[Place, Line] = {}
+        self._latest: dict[str, tuple[Place, Line]] = {}
         self._seen: dict[str, int] = {}
-        self._tail: deque[tuple[int, Line]] = deque(maxlen=TAIL)
-        self._first: dict[int, Line] = {}
-        self._recent: deque[tuple[int, Line]] = deque(maxlen=MAX_IN_TRACEBACKS // 2)
+        self._times: dict[str, int] = {}
+        self._noted: set[str] = set()
+        self._tail: list[tuple[Place, Line]] = []
+        self._first: dict[Place, Line] = {}
+        self._recent: deque[tuple[Place, Line]] = deque(maxlen=MAX_IN_TRACEBACKS // 2)
         self._left: dict[str, int] = {}
         self._after: dict[str, int] = {}
 
-    def add(self, line: Line) -> None:
-        """Look at one line."""
+    def add(self, line: Line, part: int = 0) -> None:
+        """Look at one line of a part of the recording."""
         self._count += 1
         if len(line.text) > MAX_WIDTH:
             line = Line(line.text[:MAX_WIDTH], line.line, line.source)
-        self._tail.append((self._count, line))
+        place = part, line.line, self._count
+        self._add_to_tail(place, line)
+        wording = line.text.translate(_NO_DIGITS)
+        times = self._times.get(wording, 0)
+        if times or len(self._times) < MAX_MET:
+            self._times[wording] = times + 1
+        if times < REPEATED:
+            if self._look(place, line):
+                self._noted.add(wording)
+        elif wording in self._noted and place > self._latest.get(wording, _NOWHERE)[0]:
+            self._latest[wording] = place, line
+
+    def _add_to_tail(self, place: Place, line: Line) -> None:
+        self._tail.append((place, line))
+        if len(self._tail) > 4 * TAIL:
+            self._tail = sorted(self._tail, key=_place)[-TAIL:]
+
+    def _look(self, place: Place, line: Line) -> bool:
+        """Keep a line if it is of note; whether it was."""
         if self._in_traceback(line):
-            self._recent.append((self._count, line))
+            self._recent.append((place, line))
             if len(self._first) < MAX_IN_TRACEBACKS:
-                self._first[self._count] = line
+                self._first[place] = line
         elif troubled(line.text):
-            self._keep_some(line, AFTER)
+            self._keep_some(place, line, AFTER)
         elif announces(line.text):
-            self._keep_some(line, 0)
+            self._keep_some(place, line, 0)
         elif self._after.get(line.source):
             self._after[line.source] -= 1
-            self._keep(line)
+            self._keep(place, line)
+            return False
+        else:
+            return False
+        return True
 
     def _in_traceback(self, line: Line) -> bool:
         text, source = line.text, line.source
@@ -143,22 +173,27 @@ class LinesOfNote:
             self._after[source] = AFTER
         return True
 
-    def _keep_some(self, line: Line, after: int) -> None:
+    def _keep_some(self, place: Place, line: Line, after: int) -> None:
         pattern = _DIGITS.sub("#", line.text[:300])
         times = self._seen.get(pattern, 0)
         if times or len(self._seen) < MAX_WORDINGS:
             self._seen[pattern] = times + 1
         if times < 2:
-            self._keep(line)
+            self._keep(place, line)
             self._after[line.source] = max(after, self._after.get(line.source, 0))
         else:
-            self._latest[pattern] = (self._count, line)
+            self._latest[line.text.translate(_NO_DIGITS)] = place, line
 
-    def _keep(self, line: Line) -> None:
+    def _keep(self, place: Place, line: Line) -> None:
         if len(self._kept) < MAX_KEPT:
-            self._kept[self._count] = line
+            self._kept[place] = line
 
     def kept(self) -> tuple[Line, ...]:
-        """The lines kept so far, in order of reading."""
-        both = self._first | self._kept | dict(self._latest.values()) | dict(self._recent) | dict(self._tail)
-        return tuple(both[number] for number in sorted(both))
+        """The lines kept so far, in the order in which they stand."""
+        tail = sorted(self._tail, key=_place)[-TAIL:]
+        both = self._first | self._kept | dict(self._latest.values()) | dict(self._recent) | dict(tail)
+        return tuple(both[place] for place in sorted(both))
+
+
+def _place(item: tuple[Place, Line]) -> Place:
+    return item[0]

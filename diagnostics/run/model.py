@@ -11,6 +11,7 @@ import polars as pl
 
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import Happened, Line, SampleRead
+from klinic.diagnostics.run.growth import Growth
 
 FIXED = ("step", "time", "attempt")
 
@@ -52,6 +53,7 @@ class Run:
     decimals: metric -> digits after the point that the source printed; absent means full precision.
     lines: text lines of note (errors, warnings, tracebacks, the tail), bounded; incident cards read them.
     last_line: number of the last line or record read.
+    growth: how the rows came about; None where the run was put together otherwise.
     """
 
     source: Source = field(default_factory=Source)
@@ -66,6 +68,7 @@ class Run:
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
     last_line: int = 0
+    growth: Growth | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

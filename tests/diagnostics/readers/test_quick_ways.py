@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.readers import _fastjson, jsonl
+from klinic.diagnostics.readers import _fastjson, _verlsession, console, jsonl
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.run import Block, Run, RunBuilder
 
@@ -94,3 +94,84 @@ def test_json_lines(slowly: Callable[[Reader, bytes], Run], seed: int) -> None:
         run, quick = read(jsonl.READER, data, size)
         assert quick > 20, "the quick way was not tried"
         same(run, slowly(jsonl.READER, data))
+
+
+NOISE = [
+    "(WorkerDict pid={n}) INFO reset of the cache took {n}.{n} s",
+    "(WorkerDict pid={n}) Traceback (most recent call last):",
+    '(WorkerDict pid={n})   File "/a/b.py", line {n}, in f',
+    "(WorkerDict pid={n}) TimeoutError: grading step:{n} timed out",
+    "\x1b[36m(TaskRunner pid=7)\x1b[0m Training Progress:  3%|## | {n}/{total} [00:01<00:09, 1.5s/it]",
+    "Saving checkpoint to: /a/global_step_{n}",
+    "(TaskRunner pid=7) warning: node {n} is nearly full\r(TaskRunner pid=7) again",
+    "[response] step by step - and key:value, step:{n} - a word",
+    "{{'actor_rollout_ref': {{'actor': {{'optim': {{'lr': {n}e-6}}}}}}}}",
+    "wandb: run {n} of many\r",
+    "",
+    "text {word} that never comes twice",
+    "python3 -m verl.trainer.main_ppo data.train_batch_size={n} trainer.n_gpus_per_node={n} \\",
+    "    trainer.nnodes=1",
+    "('Initial validation metrics: {{'val/x': 0.{n}}}')",
+]
+
+
+def odd_console(seed: int) -> bytes:
+    """A console log with everything that stands in one, the metric lines not all alike."""
+    luck = random.Random(seed)
+    lines, step, total = [], 0, 100
+    for _ in range(700):
+        for _ in range(luck.randint(0, 4)):
+            total = luck.choice([total] * 50 + [200])
+            word = "".join(luck.choices("abcdefgh", k=9))
+            weights = [9, 3, 3, 3, 5, 1, 3, 3, 0.2, 3, 3, 1, 0.2, 0.2, 0.2]
+            lines.append(luck.choices(NOISE, weights)[0].format(n=luck.randint(1, 999), word=word, total=total))
+        step += luck.choices([1, 0, -3], [97, 2, 1])[0]
+        if step < 0:
+            continue
+        names = NAMES[:-1] if luck.random() < 0.8 else NAMES
+        items = [f"{name}:{number(luck)}" for name in names]
+        kind = luck.randrange(80)
+        if kind == 0:
+            items.append(items[0])
+        elif kind == 1:
+            items[1] = "critic/vf_loss:nan"
+        elif kind == 2:
+            items.append(f"late/{luck.randint(0, 5)}:1.25")
+        elif kind == 3:
+            items[-1] = items[-1][:-3] + "x"
+        text = luck.choice(["", "(TaskRunner pid=12) ", "Progress: 3%|#|"] if kind < 9 else [""])
+        text += f"step:{step} - " + " - ".join(items)
+        lines.append(text if kind != 4 or seed else text[:30] + "\n" + text[30:])
+    return "\n".join(lines).encode() + b"\n" * luck.randint(0, 1)
+
+
+def number(luck: random.Random) -> str:
+    return luck.choice(
+        [repr(luck.random()), repr(luck.random() * 1e-6), "3", f"np.float64({luck.random()!r})", "0.250"]
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_console(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    data = odd_console(seed)
+    if seed % 2:
+        data = data.replace(b"\n    trainer", b"\ntrainer").replace(b":0.250", b":0.2504")
+    quick = read(console.READER, data, 1 << 20), read(console.READER, data, 20_000)
+    monkeypatch.setattr(_verlsession, "MANY", 1 << 40)
+    slow, none = read(console.READER, data, 1 << 20)
+    assert none == 0
+    for run, count in quick:
+        same(run, slow)
+    assert sum(count for _, count in quick) > 50 or not seed, "the quick way was not tried"
+
+
+def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept() -> None:
+    lines = [
+        f"ERROR node {number} is full\nstep:{number} - a/x:{number / 7} - a/y:{number}" for number in range(1, 3000)
+    ]
+    run, quick = read(console.READER, "\n".join(lines).encode(), 1 << 16)
+    assert quick > 800
+    assert run.frame["a/x"].to_list() == [number / 7 for number in range(1, 3000)]
+    assert [line.text for line in run.lines][-60:] == [f"ERROR node {number} is full" for number in range(2940, 3000)]
+    assert run.lines[0].text == "ERROR node 1 is full"
+    assert run.lines[0].line == 1
