@@ -171,6 +171,19 @@ FIRST_STEP = 1  # a training that takes up a checkpoint goes on after its step, 
 
 
 def fresh_starts(run: Run, first: int, last: int) -> list[int]:
-    """Rows in [first, last) at which an attempt after the first one begins from scratch: nothing was taken up."""
-    begun = (row for row in run.restarts if first <= row < last)
-    return [row for row in begun if run.frame["step"][row] <= FIRST_STEP]
+    """Rows in [first, last) at which an attempt after the first one is another training.
+
+    It begins from scratch, with nothing taken up; or a rescue went back to a checkpoint and changed the config, so
+    that what came before says nothing of it.
+    """
+    begun = [row for row in run.restarts if first <= row < last]
+    return [row for row in begun if run.frame["step"][row] <= FIRST_STEP or _rescued(run, row)]
+
+
+def _rescued(run: Run, row: int) -> bool:
+    """Whether a rescue lies between the row before and this one."""
+    times = run.frame["time"]
+    before, now = times[row - 1], times[row]
+    if before is None or now is None:
+        return False
+    return any(event.kind == "rescue" and before <= (event.time or 0) <= now for event in run.events)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.severity import outcome_of
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Happened, Run
 from klinic.diagnostics.signals import Block, Evaluator, PlainFacts, Scope, compile_text, evaluate
 
 Make = Callable[..., Run]
@@ -58,3 +60,14 @@ def test_harm_is_measured_within_the_training_of_the_episode(make_run: Make) -> 
     assert outcome.starts == (4,)
     warn = Severity.WARN
     assert outcome.held(Episode(2, onset=5, opened=5, last=6, peak=warn, peaked=5, severity=warn, closed=True))
+
+
+def test_a_rescue_begins_anew_though_it_takes_up_a_checkpoint(make_run: Make) -> None:
+    columns = {"critic/score/mean": SCORES}
+    run = make_run(columns, attempt=ATTEMPTS, step=[1, 2, 3, 4, 3, 4, 5, 6])
+    times = pl.Series("time", [10.0 * row for row in range(8)])
+    timed = replace(run, frame=run.frame.with_columns(times))
+    rescued = replace(timed, events=(Happened("rescue", 2, 35.0),))
+    early = replace(timed, events=(Happened("rescue", 2, 15.0),))
+    text = "max('critic/score/mean', run)"
+    assert [values(each, text)[-1] for each in (timed, rescued, early)] == [0.8, 0.2, 0.8]
