@@ -14,7 +14,7 @@ from klinic.diagnostics.run.state import STALLED_S, STALLED_STEPS, UNKNOWN, seco
 from klinic.diagnostics.verlconfig import facts
 
 ENDED = ("finished", "failed", "stopped", "interrupted")
-LAST_WORDS, TRACEBACK = ("Final validation metrics", "train_runtime"), "Traceback (most recent call last)"
+LAST_WORD, TRACEBACK = "train_runtime", "Traceback (most recent call last)"
 TAIL = 60  # lines
 QUIET = 30.0  # seconds: what goes on after a traceback was no crash, what follows the last step is its validation
 
@@ -139,7 +139,7 @@ def _state(run: Run, total: int | None, pace: float | None, silent: float, now: 
     if told != UNKNOWN:
         return told
     tail = [line.text for line in run.lines if line.line > run.last_line - TAIL]
-    if any(word in text for word in LAST_WORDS for text in tail):
+    if _ended(run) or any(LAST_WORD in text for text in tail):
         return "finished"
     if silent > QUIET:
         if total and run.attempts and run.attempts[-1].last_step >= total:
@@ -147,3 +147,9 @@ def _state(run: Run, total: int | None, pace: float | None, silent: float, now: 
         if any(TRACEBACK in text for text in tail):
             return "failed"
     return "stalled" if silent > max(STALLED_S, STALLED_STEPS * (pace or 0.0)) else "running"
+
+
+def _ended(run: Run) -> bool:
+    """Whether the log itself says that the training at hand came to its end."""
+    last = run.attempts[-1].last_step if run.attempts else 0
+    return any(event.kind == "finished" and (event.step or 0) >= last for event in run.events)

@@ -18,7 +18,7 @@ from klinic.trainer.launch.progress import DONE, INIT, TRAIN, VAL, Progress, clo
 from klinic.trainer.launch.stages import stage
 from klinic.trainer.launch.tail import Tail
 from klinic.trainer.launch.wishes import Wishes
-from klinic.trainer.launch.words import step_line, validation_lines
+from klinic.trainer.launch.words import event_line, step_line, validation_lines
 from klinic.trainer.plan import Plan
 from klinic.trainer.stream import pending, request_reward, request_stop
 
@@ -133,9 +133,7 @@ class _Launch:
             for line in validation_lines(step, scores, list(self.samples.records())):
                 self.display.say(VAL, line)
         elif kind not in ("started", "finished", "stopped", "failed"):
-            data = event.get("data")
-            more = ", ".join(f"{name} {value}" for name, value in data.items()) if isinstance(data, dict) else ""
-            self.display.say(self.progress.phase, f"{kind} at step {event.get('step')}{': ' * bool(more)}{more}")
+            self.display.say(self.progress.phase, event_line(event))
 
     def _now(self) -> str:
         if not self.progress.training:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from klinic.trainer.launch.progress import Progress, clock
@@ -18,6 +18,7 @@ SHOWN = (
     ("perf/throughput", "tok/s", "{:.0f}"),
 )
 SAMPLES, WIDTH = 3, 110
+HIDDEN = ("time", "id")
 _CHAT = re.compile(r"^(?:system\n.*?\n)?user\n(.*?)\nassistant\n?$", re.DOTALL)
 
 
@@ -37,6 +38,18 @@ def step_line(progress: Progress) -> str:
     if progress.health:
         parts.append(f"| {progress.health}")
     return "  ".join(parts)
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """`checkpoint at step 10: path runs/a/checkpoints/global_step_10`; a rule by its name, times left out."""
+    data = event.get("data")
+    told = data.items() if isinstance(data, dict) else ()
+    parts = [f"{name} {_told(value)}" for name, value in told if name not in HIDDEN and value not in ("", None)]
+    return f"{event.get('kind')} at step {event.get('step')}{': ' * bool(parts)}{', '.join(parts)}"
+
+
+def _told(value: Any) -> str:
+    return str(value.get("name", value) if isinstance(value, dict) else value)
 
 
 def validation_lines(step: int, scores: dict[str, float], samples: Iterable[dict[str, Any]]) -> list[str]:
