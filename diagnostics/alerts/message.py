@@ -100,7 +100,7 @@ def message(change: Change) -> Message:
         return _finding(change.finding, look, common)
     if change.incident is not None:
         one = change.incident
-        title = f"{one.severity}: {one.name} ({one.id}) in {look.name}"
+        title = f"klinic {one.severity}: {one.name} ({one.id}) in {look.name}"
         rule = {"id": one.id, "name": one.name}
         evidence = (f"line {one.line}: {one.text}",) if one.text else ()
         why = f"{sentence(one.cause)} {sentence(one.fix)}"
@@ -115,10 +115,10 @@ def message(change: Change) -> Message:
             **common,
         )
     if change.kind == "stalled":
-        title = f"warn: {look.name} stands still"
+        title = f"klinic warn: {look.name} stands still"
         story = f"No new step for {look.silent / 60:.0f} min; one takes {look.pace or 0:.0f} s as a rule."
         return Message("stall", Severity.WARN, title, story=story, **common)
-    title = f"{change.severity}: {look.name} {ENDS.get(look.state, look.state)}"
+    title = f"klinic {change.severity}: {look.name} {ENDS.get(look.state, look.state)}"
     story = look.diagnosis.story if look.diagnosis else ""
     error = str(look.run.manifest.get("error") or "")
     return Message(
@@ -145,7 +145,7 @@ def _about(look: Look) -> dict[str, Any]:
 
 
 def _finding(one: Finding, look: Look, common: Mapping[str, Any]) -> Message:
-    title = f"{one.severity}: {one.name} ({one.id}) in {look.name} since step {one.first_step}"
+    title = f"klinic {one.severity}: {one.name} ({one.id}) in {look.name} since step {one.first_step}"
     return Message(
         "finding",
         one.severity,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from pathlib import Path
@@ -34,6 +33,7 @@ class Doctor:
         self.trouble = ""
         self._run_dir = run_dir
         self._errands = errands or Errands()
+        self._failed = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="klinic-doctor", daemon=True)
 
@@ -62,7 +62,10 @@ class Doctor:
             self._errands.end()
 
     def _fails(self, error: Exception) -> None:
-        self.trouble = f"the diagnosis stopped working ({type(error).__name__}: {error}); the training goes on"
+        """Say it once: what failed in one look may work in the next."""
+        if not self._failed:
+            self._failed = True
+            self.trouble = f"the diagnosis failed ({type(error).__name__}: {error}); the training goes on"
 
     def _rounds(self) -> None:
         from klinic.diagnostics.live.follow import Follower
@@ -85,13 +88,21 @@ class Doctor:
     def _look(self, follower: Follower, looker: Looker) -> None:
         from klinic.diagnostics.readers import ReadError
 
-        with contextlib.suppress(ReadError):  # half a file, a file that is away for a moment
-            look = looker.look(follower.poll())
-            if look is None or look.diagnosis is None or not look.rows:
-                return
-            self.words = words(look.diagnosis)
-            self.reason = self.reason or self._errands.run(look)
-            self.trouble = self.trouble or self._errands.trouble
+        try:
+            self._judge(follower, looker)
+        except ReadError:  # half a file, a file that is away for a moment
+            return
+        except Exception as error:  # whatever it is, the training goes on
+            self._fails(error)
+
+    def _judge(self, follower: Follower, looker: Looker) -> None:
+        look = looker.look(follower.poll())
+        if look is None or look.diagnosis is None or not look.rows:
+            return
+        self.words = words(look.diagnosis)
+        self.reason = self.reason or self._errands.run(look)
+        if self._errands.trouble:
+            self.trouble, self._errands.trouble = self._errands.trouble, ""
 
 
 def words(diagnosis: Diagnosis) -> str:

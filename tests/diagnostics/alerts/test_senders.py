@@ -57,7 +57,7 @@ def test_every_message_says_run_story_evidence_and_prescription(
 
 def test_slack_gets_blocks_and_a_text_for_the_notification(webhook: Any, channel: Any, alert: Message) -> None:
     _, body = sent(webhook, alert, channel("slack"))
-    assert body["text"].startswith("error: update-too-large")
+    assert body["text"].startswith("klinic error: update-too-large")
     assert [block["type"] for block in body["blocks"]] == ["header", "section", "section"]
     assert body["blocks"][0]["text"]["type"] == "plain_text"
     assert len(body["blocks"][0]["text"]["text"]) <= 150
