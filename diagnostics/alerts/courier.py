@@ -32,7 +32,7 @@ class Patience:
 
     def pause(self, attempt: int, asked: float | None) -> float:
         """Seconds before the next attempt."""
-        own = min(self.first * 2 ** (attempt - 1), self.longest) * random.uniform(0.8, 1.2)  # noqa: S311 (no secret)
+        own = min(self.first * 2.0 ** (attempt - 1), self.longest) * random.uniform(0.8, 1.2)  # noqa: S311 (no secret)
         return min(max(own, asked or 0.0), self.longest)
 
 
@@ -81,14 +81,13 @@ class Courier:
             self._receipt(self._delivered(message))
 
     def _delivered(self, message: Message) -> Receipt:
-        for attempt in range(1, self._patience.tries + 1):
-            trouble = self._tried(message)
-            if trouble is None:
-                return Receipt(self.channel.name, message, attempt)
-            last = attempt == self._patience.tries or not trouble.again
+        attempt = 1
+        while (trouble := self._tried(message)) is not None:
+            last = attempt >= self._patience.tries or not trouble.again
             if last or self._closing.wait(self._patience.pause(attempt, trouble.wait)):
-                break
-        return Receipt(self.channel.name, message, attempt, self._mask(trouble.words))
+                return Receipt(self.channel.name, message, attempt, self._mask(trouble.words))
+            attempt += 1
+        return Receipt(self.channel.name, message, attempt)
 
     def _tried(self, message: Message) -> Trouble | None:
         try:

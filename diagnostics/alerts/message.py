@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,7 +159,7 @@ def _finding(one: Finding, look: Look, common: Mapping[str, Any]) -> Message:
     )
 
 
-def _prescribed(diagnosis: Diagnosis | None) -> Sequence[str] | tuple[str, ...]:
+def _prescribed(diagnosis: Diagnosis | None) -> tuple[str, ...]:
     found = diagnosis.prescription if diagnosis else ()
     return tuple(one.override for one in found if one.rank == 1)
 
