@@ -10,12 +10,13 @@ from typing import Any
 from klinic.diagnostics.estimate.estimate import USABLE, Estimate, estimate
 from klinic.diagnostics.estimate.layout import Lengths
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT
+from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 
 SHARE = f"{ROLLOUT}.gpu_memory_utilization"
 BUDGET = f"{ACTOR}.ppo_max_token_len_per_gpu"
 MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
 DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
+CRITIC = ("critic.ppo_max_token_len_per_gpu", "critic.forward_max_token_len_per_gpu")
 GRAIN, MOST = 256, 1 << 20  # tokens of a budget
 
 
@@ -50,17 +51,18 @@ def largest(of: Estimate, lengths: Lengths | None = None) -> Largest:
 
 
 def _budget(tokens: int) -> dict[str, Any]:
-    """The same budget for the actor's update and the log-probs."""
-    return {DYNAMIC: True, BUDGET: tokens} | {
-        f"{part}.log_prob_use_dynamic_bsz": True for part in (ROLLOUT, "actor_rollout_ref.ref")
-    }
+    """The same budget for all passes of actor, reference and critic."""
+    found: dict[str, Any] = {DYNAMIC: True, BUDGET: tokens, "critic.use_dynamic_bsz": True}
+    for part in (ROLLOUT, REF):
+        found |= {f"{part}.log_prob_use_dynamic_bsz": True, f"{part}.log_prob_max_token_len_per_gpu": tokens}
+    return found | dict.fromkeys(CRITIC, tokens)
 
 
 def _sequences(count: int) -> dict[str, Any]:
-    off = {DYNAMIC: False, MICRO: count}
-    for part in (ROLLOUT, "actor_rollout_ref.ref"):
-        off |= {f"{part}.log_prob_use_dynamic_bsz": False, f"{part}.log_prob_micro_batch_size_per_gpu": count}
-    return off
+    found: dict[str, Any] = {DYNAMIC: False, MICRO: count, "critic.use_dynamic_bsz": False}
+    for part in (ROLLOUT, REF):
+        found |= {f"{part}.log_prob_use_dynamic_bsz": False, f"{part}.log_prob_micro_batch_size_per_gpu": count}
+    return found | {"critic.ppo_micro_batch_size_per_gpu": count, "critic.forward_micro_batch_size_per_gpu": count}
 
 
 def share_left(of: Estimate) -> float:

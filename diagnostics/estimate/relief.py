@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.diagnostics.estimate.estimate import Estimate, estimate
-from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE, Largest, largest
+from klinic.diagnostics.estimate.fit import BUDGET, CRITIC, DYNAMIC, MICRO, SHARE, Largest, largest
 from klinic.diagnostics.estimate.gpus import Gpu
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
@@ -16,8 +16,8 @@ from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 Free = Callable[[str], bool]
 SEQUENCES = 8  # that an engine should run at once, or generation crawls
 MOST_SHARE = 0.85
+CAREFUL = 80  # per cent of the largest budget: the estimate may be off by 15
 INFER = (f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", f"{REF}.log_prob_micro_batch_size_per_gpu")
-CRITIC = ("critic.ppo_max_token_len_per_gpu", "critic.forward_max_token_len_per_gpu")
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,19 @@ def _share(most: float) -> float:
 
 
 def _why_share(of: Estimate, share: float) -> str:
-    rest = 100 - round(100 * share)
-    return f"the engine's share of {of.gpu.memory_gib:g} GiB; states and contexts beside it need up to {rest} %"
+    rest = of.gpu.memory_gib * (1 - share)
+    return f"the engine's share of {of.gpu.memory_gib:g} GiB; {rest:.0f} GiB are left to the trainer's states meanwhile"
 
 
 def _budgets(of: Estimate, most: Largest, free: Free) -> Iterator[Value]:
     """As many tokens as fit, at most four of the longest sequences or 16384: more makes nothing faster."""
     longest, degree = of.layout.lengths.longest, of.layout.actor.sp
-    wanted = min(most.budget, max(16384, 4 * longest // degree))
+    wanted = min(CAREFUL * most.budget // 100, max(16384, 4 * longest // degree))
     wanted = max(wanted - wanted % 1024 if wanted >= 2048 else wanted, math.ceil(longest / degree))
     if wanted * degree > most.budget * degree and most.budget * degree < longest:
         wanted = math.ceil(longest / degree)
-    why = f"up to {most.budget} tokens fit beside the states; the longest sequence has {longest}"
+    fit = f"up to {most.budget} tokens fit beside the states" if most.budget else "the least that is possible"
+    why = f"{fit}; the longest sequence has {longest}"
     keys = (BUDGET, *(CRITIC if of.layout.critic else ()))
     yield from (Value(key, wanted, why) for key in keys if free(key))
 

@@ -91,8 +91,13 @@ def test_nothing_is_made_up_about_gpus_and_models_that_are_elsewhere(tmp_path):
     plan = make_plan([], recipe="grpo-multinode", run_dir=tmp_path, machine=LAPTOP)
     assert not any("dtype" in entry.key or "attn" in entry.key for entry in plan.filled)
     need, words = disk_needed(plan.settings)
+    assert need == 3 * 12 * 7_615_616_512  # the table of models knows it
+    other = make_plan(
+        ["actor_rollout_ref.model.path=some/model", "trainer.save_freq=5"], run_dir=tmp_path, machine=H100
+    )
+    need, words = disk_needed(other.settings)
     assert need == 0
-    assert "not known: Qwen/Qwen2.5-7B-Instruct" in words
+    assert "not known: some/model" in words
 
 
 def test_the_device_can_be_chosen_against_the_machine(tmp_path):
@@ -106,7 +111,7 @@ def test_parameters_of_a_model(model):
     attention, feed_forward = 4 * hidden * hidden, 3 * hidden * 4 * hidden
     assert (
         parameters(model(hidden, layers, vocab))
-        == layers * (attention + feed_forward + 2 * hidden) + 2 * vocab * hidden
+        == layers * (attention + feed_forward + 2 * hidden) + 2 * vocab * hidden + hidden
     )
     assert parameters("/nowhere") is None
 

@@ -40,15 +40,19 @@ class Draft:
         return key.lstrip("+~") in self._given
 
     def fill(self, key: str, value: Any, reason: str) -> None:
-        """Set a key that nobody set."""
-        if not self.given(key):
+        """Set a key that nobody set, and that is not filled yet."""
+        if not self.given(key) and not any(entry.bare == key.lstrip("+~") for entry in self.filled):
             self.filled.append(Entry(key, value, reason))
 
     def __getitem__(self, key: str) -> Any:
         """The value as verl would see it now; None where neither a layer nor verl has one."""
-        values = {entry.bare: entry.value for entry in self.filled} | self._given
-        found = Settings(values)[key]
+        found = self.settings[key]
         return None if found == "???" else found
+
+    @property
+    def settings(self) -> Settings:
+        """verl's settings so far."""
+        return Settings({entry.bare: entry.value for entry in self.filled} | self._given)
 
     def number(self, key: str, default: int) -> int:
         """A whole number, `default` where it is unset or no number."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS
 from klinic.trainer.data.arithmetic import DATA_SOURCE
 from klinic.trainer.plan.draft import Draft
-from klinic.trainer.plan.files import first_source
-from klinic.trainer.plan.model import parameters
+from klinic.trainer.plan.files import first_source, rows
+from klinic.trainer.plan.gpu import lengths, memory, number_formats, tensor_parallel
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 
@@ -47,14 +48,29 @@ def critic(d: Draft) -> None:
         d.fill("critic.model.path", model, "the critic starts from the actor's model, with a new value head")
 
 
+def groups(d: Draft) -> None:
+    """Responses to a prompt, where the algorithm compares them."""
+    if d["algorithm.adv_estimator"] in GROUP_ESTIMATORS:
+        d.fill(f"{ROLLOUT}.n", 8, "the algorithm compares the responses to one prompt: verl's default of 1 leaves none")
+
+
 def batches(d: Draft) -> None:
     """Mini and micro batches that divide as verl asserts."""
+    _whole_batch(d)
     batch = d.number("data.train_batch_size", 1024)
     if d.number(f"{ACTOR}.ppo_mini_batch_size", 256) > batch:
         d.fill(f"{ACTOR}.ppo_mini_batch_size", batch, f"at most the train batch of {batch}")
     if d.critic and d.number("critic.ppo_mini_batch_size", 256) > batch:
         d.fill("critic.ppo_mini_batch_size", batch, f"at most the train batch of {batch}")
     (_micro_batches if d.cpu else _token_budget)(d)
+
+
+def _whole_batch(d: Draft) -> None:
+    """A batch that the data can fill: verl's default of 1024 prompts leaves a small file without a single step."""
+    count = None if d.given("data.train_batch_size") else rows(d["data.train_files"])
+    if count and count < 1024:
+        batch = 2 ** int(math.log2(max(1, count // 4)))
+        d.fill("data.train_batch_size", batch, f"four batches or more of the {count} rows")
 
 
 def _micro_batches(d: Draft) -> None:
@@ -84,17 +100,13 @@ def _divisor(of: int, limit: int = 128) -> int:
 def _token_budget(d: Draft) -> None:
     if _micro_given(d, ACTOR):
         return
-    longest = d.number("data.max_prompt_length", 512) + d.number("data.max_response_length", 512)
     d.fill(f"{ACTOR}.use_dynamic_bsz", True, "micro batches by tokens, so no size has to be guessed")
-    if d[f"{ACTOR}.use_dynamic_bsz"]:
-        budget = max(2 * longest, 8192)
-        d.fill(f"{ACTOR}.ppo_max_token_len_per_gpu", budget, f"twice the longest sequence ({longest}), at least 8192")
 
 
 def engine(d: Draft) -> None:
     """How actor and critic compute."""
     if not d.cpu:
-        _gpu_engine(d)
+        number_formats(d)
         return
     for part, model in ((ACTOR, "actor_rollout_ref.model"), *((("critic", "critic.model"),) if d.critic else ())):
         d.fill(f"{model}.use_remove_padding", False, "packed sequences need flash-attn, which needs a GPU")
@@ -103,16 +115,6 @@ def engine(d: Draft) -> None:
         d.fill(f"{part}.strategy", "fsdp2", "the engine that runs on gloo")
     d.fill(f"{ACTOR}.use_torch_compile", False, "compiling takes longer than a short run gains")
     d.fill(f"{ACTOR}.fsdp_config.use_torch_compile", False, "as above")
-
-
-def _gpu_engine(d: Draft) -> None:
-    if d.machine.gpus and not d.machine.capable_of_bf16:  # of GPUs that are elsewhere nothing is known
-        d.fill(f"{ROLLOUT}.dtype", "float16", f"{_gpu(d)} has no bfloat16")
-        d.fill("+actor_rollout_ref.model.override_config.attn_implementation", "sdpa", f"no flash-attn on {_gpu(d)}")
-
-
-def _gpu(d: Draft) -> str:
-    return d.machine.gpus[0] if d.machine.gpus else "this GPU"
 
 
 def rollout(d: Draft) -> None:
@@ -125,21 +127,8 @@ def rollout(d: Draft) -> None:
         d.fill("reward.num_workers", 1, "a rule scores a batch in milliseconds")
         return
     d.fill(f"{ROLLOUT}.name", "vllm", "verl has no default")
-    size, why = _tensor_parallel(d)
-    d.fill(f"{ROLLOUT}.tensor_model_parallel_size", size, why)
-    d.fill(f"{ROLLOUT}.gpu_memory_utilization", 0.5, "half for vLLM, half for training in the same GPUs")
-
-
-def _tensor_parallel(d: Draft) -> tuple[int, str]:
-    """The smallest power of two of GPUs whose rollout share holds the weights with as much again for the cache."""
-    count = parameters(d["actor_rollout_ref.model.path"])
-    gpus = d.number("trainer.n_gpus_per_node", max(1, len(d.machine.gpus)))
-    if count is None:
-        return 1, "one GPU a replica; the model's size could not be read from its config"
-    share = 0.5 * (d.machine.gpu_memory_gb or 80) * 2**30
-    need = 2 ** math.ceil(math.log2(max(1.0, 4 * count / share)))
-    size = min(need, 2 ** int(math.log2(max(1, gpus))))
-    return size, f"{count / 1e9:.2g} billion weights fit into half of {size} GPU{'s' * (size > 1)}"
+    tensor_parallel(d)
+    lengths(d)
 
 
 def machine(d: Draft) -> None:
@@ -171,4 +160,15 @@ def records(d: Draft) -> None:
             d.fill("trainer.max_critic_ckpt_to_keep", 2, keep)
 
 
-FILLS: tuple[Callable[[Draft], None], ...] = (embedded, data, critic, machine, rollout, batches, engine, records)
+FILLS: tuple[Callable[[Draft], None], ...] = (
+    embedded,
+    data,
+    critic,
+    groups,
+    machine,
+    rollout,
+    batches,
+    engine,
+    memory,
+    records,
+)

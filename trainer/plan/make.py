@@ -55,6 +55,12 @@ class Plan:
         return Settings(dict(pairs) | {one.key: one.value for text in self.user if (one := override(text))})
 
     @property
+    def card_name(self) -> str:
+        """The GPUs' kind by the name one types; empty on a CPU or where the kind is not known."""
+        card = None if self.cpu else self.machine.card
+        return card.name if card else ""
+
+    @property
     def command(self) -> list[str]:
         """The verl command."""
         hydra = [word("hydra.run.dir", str(self.run_dir / "hydra")), "hydra.output_subdir=null"]

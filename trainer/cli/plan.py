@@ -1,0 +1,168 @@
+"""Plan a launch for a machine: a complete, checked verl command, with a reason on each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from klinic.diagnostics.cli.group import fail, nearest
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.estimate import Lengths
+    from klinic.diagnostics.verlconfig import Settings
+    from klinic.trainer.plan import Machine, Plan
+
+FORMATS = ("text", "json", "sh")
+ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, metavar="[RUN|SCRIPT.sh|CONFIG.yaml] [KEY=VALUE]...")
+@click.option("--model", metavar="PATH", help="Model to train: a folder or a hub's name (Qwen/Qwen2.5-7B-Instruct).")
+@click.option("--data", metavar="FILE", help="Training file.")
+@click.option("--val", metavar="FILE", help="Validation file; the training file's neighbour test.parquet otherwise.")
+@click.option("--gpu", metavar="NAME", help="cpu, v100, a10, l4, a100-40, a100-80, h100, h200, ... [the GPU here].")
+@click.option("--gpus", type=click.IntRange(1, 64), metavar="N", help="GPUs of a node [those here, else 1].")
+@click.option("--nodes", type=click.IntRange(1, 1024), metavar="N", help="Nodes [1].")
+@click.option("--algorithm", metavar="NAME", help="ppo, grpo, rloo, reinforce++, ... [ppo].")
+@click.option("--prompt-length", type=click.IntRange(1), metavar="N", help="Longest prompt in tokens [512].")
+@click.option("--response-length", type=click.IntRange(1), metavar="N", help="Longest response in tokens [512].")
+@click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Where the run is to be written.")
+@click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+def plan(
+    arguments: tuple[str, ...],
+    model: str | None,
+    data: str | None,
+    val: str | None,
+    gpu: str | None,
+    gpus: int | None,
+    nodes: int | None,
+    algorithm: str | None,
+    prompt_length: int | None,
+    response_length: int | None,
+    run_dir: Path | None,
+    form: str,
+) -> int:
+    """Plan a launch: klinic plan --model Qwen/Qwen2.5-7B-Instruct --algorithm grpo --gpu a100-80 --gpus 8
+
+    With a RUN (or its script, config or log) and --gpu: what must be tightened and what may be relaxed on that card.
+    Exit status: 0 a plan that passes its own checks, 1 one with findings, 2 the card or the input makes it impossible.
+    """
+    source = [one for one in arguments if "=" not in one and not one.startswith("~")]
+    machine = _machine(gpu, gpus)
+    if source:
+        return _move(arguments, machine, form)
+    words = [*_words(model, data, val, nodes, algorithm, prompt_length, response_length), *arguments]
+    return _plan(words, machine, run_dir, form)
+
+
+def _machine(gpu: str | None, count: int | None) -> Machine:
+    from klinic.diagnostics.estimate import gpus
+    from klinic.trainer.plan.machine import machine_of, this_machine
+
+    here = this_machine()
+    if gpu is None:
+        return replace(here, gpus=here.gpus[:1] * count) if count else here
+    if gpu.lower() != "cpu" and gpu.lower() not in gpus():
+        known = ["cpu", *gpus()]
+        hint = nearest(gpu.lower(), known)
+        raise click.UsageError(f"--gpu {gpu}: not in the table{hint}; there are {', '.join(known)}")
+    return machine_of(gpu, count or 1)
+
+
+def _words(
+    model: str | None,
+    data: str | None,
+    val: str | None,
+    nodes: int | None,
+    algorithm: str | None,
+    prompt: int | None,
+    response: int | None,
+) -> Iterator[str]:
+    """The options as overrides, before those that were typed."""
+    from klinic.trainer.plan.hydra import word
+
+    if data and not val:
+        neighbour = Path(data).with_name("test.parquet")
+        val = str(neighbour) if neighbour.name != Path(data).name else data
+    wanted: dict[str, Any] = {
+        "actor_rollout_ref.model.path": model,
+        "data.train_files": data,
+        "data.val_files": val,
+        "algorithm.adv_estimator": ESTIMATORS.get(algorithm.lower(), algorithm.lower()) if algorithm else None,
+        "data.max_prompt_length": prompt,
+        "data.max_response_length": response,
+        "trainer.nnodes": nodes,
+    }
+    yield from (word(key, value) for key, value in wanted.items() if value is not None)
+    if nodes and nodes > 1:
+        yield word("+ray_kwargs.ray_init.address", "auto")
+
+
+def _plan(words: list[str], machine: Machine, run_dir: Path | None, form: str) -> int:
+    import orjson
+
+    from klinic.trainer.plan import PlanError, make_plan
+    from klinic.trainer.plan.reckon import checked, impossible, reckoned
+    from klinic.trainer.plan.render import data, script, text
+    from klinic.trainer.recipes import RecipeError
+
+    try:
+        made = make_plan(words, run_dir=run_dir, machine=machine)
+    except (PlanError, RecipeError) as error:
+        fail(str(error))
+    for reason in impossible(made):
+        fail(reason)
+    of, found, notes = reckoned(made), checked(made), _notes(made)
+    if form == "sh":
+        click.echo(script(made), nl=False)
+    elif form == "json":
+        click.echo(orjson.dumps(data(made, of, found, notes), option=orjson.OPT_INDENT_2, default=str).decode())
+    else:
+        click.echo("\n".join(text(made, of, found, notes)))
+    return 1 if found else 0
+
+
+def _notes(made: Plan) -> list[str]:
+    """What the machine at hand lacks, where the plan may be for another."""
+    from klinic.trainer.plan.checks import problems
+
+    return problems(made)
+
+
+def _move(arguments: tuple[str, ...], machine: Machine, form: str) -> int:
+    import orjson
+
+    from klinic.trainer.plan.change import moved
+    from klinic.trainer.plan.render import moves, moves_data
+
+    card = machine.card
+    if card is None:
+        fail("no GPU to plan for: none is here that is known; name one (--gpu a100-80)")
+    if not card.vllm:
+        fail(f"{card.name.upper()} (compute capability {card.capability:g}): vLLM needs 7.0; no setting helps")
+    settings, lengths = _launch(arguments, machine)
+    move = moved(settings, card, lengths)
+    if form == "json":
+        click.echo(orjson.dumps(moves_data(move), option=orjson.OPT_INDENT_2, default=str).decode())
+    else:
+        click.echo("\n".join(moves(move, card.name.upper())))
+    return 1 if move.after is not None and not move.after.fits else 0
+
+
+def _launch(arguments: tuple[str, ...], machine: Machine) -> tuple[Settings, Lengths | None]:
+    """The settings of a run, script or config, on as many GPUs as were asked for; lengths where a run shows them."""
+    from klinic.diagnostics.preflight import read_source
+    from klinic.diagnostics.readers import ReadError
+    from klinic.diagnostics.verlconfig import Settings
+
+    try:
+        source = read_source(arguments)
+    except ReadError as error:
+        fail(str(error))
+    values = {one.key: one.override.value for one in source.written if not one.open}
+    return Settings(values), None

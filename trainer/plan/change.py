@@ -1,0 +1,140 @@
+"""A launch on another card: what has to be tightened there, what may be relaxed, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, largest
+from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE
+from klinic.diagnostics.estimate.relief import CAREFUL, fitted
+from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+
+MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
+TP = f"{ROLLOUT}.tensor_model_parallel_size"
+OFFLOADS = {
+    "offload_policy": "states may stay on the card: updates no longer wait for host memory",
+    "param_offload": "weights may stay on the card while the engine works: no copying back",
+    "optimizer_offload": "Adam's moments may stay on the card: no copying before and after each update",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A setting to change: its value in the launch, the one for the card, and why."""
+
+    key: str
+    old: Any
+    new: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """A launch moved to a card: changes that it needs, changes that the card allows, and the estimates around them."""
+
+    before: Estimate | None
+    after: Estimate | None
+    tighten: tuple[Change, ...]
+    relax: tuple[Change, ...]
+
+
+def moved(settings: Settings, gpu: Gpu, lengths: Lengths | None = None) -> Move:
+    """What changes when a launch goes to this card. lengths: of the recorded sequences, for the first estimate."""
+    needed = list(_formats(settings, gpu))
+    based = _with(settings, needed)
+    before = estimate(settings, gpu, lengths)
+    worst = estimate(based, gpu)
+    if worst is None:
+        return Move(before, None, tuple(needed), ())
+    relief = None if worst.fits else fitted(based, gpu)
+    for one in relief.values if relief else ():
+        needed.append(Change(one.key, settings[one.key], one.value, one.reason))
+    allowed = [] if relief else list(_allowed(based, worst))
+    after = estimate(_with(settings, [*needed, *allowed]), gpu)
+    return Move(before, after, tuple(needed), tuple(allowed))
+
+
+def _with(settings: Settings, changes: list[Change]) -> Settings:
+    return Settings(settings.written | {one.key.lstrip("+"): one.new for one in changes})
+
+
+def _formats(s: Settings, gpu: Gpu) -> Iterator[Change]:
+    """Number formats and attention that the card lacks."""
+    if gpu.bf16:
+        return
+    name = gpu.name.upper()
+    wanted: dict[str, tuple[Any, str]] = {
+        f"{ROLLOUT}.dtype": ("float16", f"{name} has no bfloat16"),
+        f"+{MODEL}.override_config.attn_implementation": ("sdpa", f"no flash-attn on {name}"),
+        f"{MODEL}.use_remove_padding": (False, "packed sequences need flash-attn"),
+        f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": ("fp16", f"{name} has no bfloat16"),
+    }
+    if s.uses_reference:
+        wanted[f"+{REF}.fsdp_config.mixed_precision.param_dtype"] = ("fp16", "as the actor")
+    for key, (value, why) in wanted.items():
+        if s[key.lstrip("+")] != value:
+            yield Change(key, s[key.lstrip("+")], value, why)
+
+
+def _allowed(s: Settings, of: Estimate) -> Iterator[Change]:
+    """What the card has room for, one after the other, each on top of the ones before."""
+    taken: list[Change] = []
+    for change in (*_formats_back(s, of.gpu), *_offloads(s), *_parallel(s)):
+        tried = estimate(_with(s, [*taken, change]), of.gpu)
+        if tried is not None and not tried.crowded and tried.cache_holds_one:
+            taken.append(change)
+            yield change
+    now = estimate(_with(s, taken), of.gpu)
+    if now is not None:
+        yield from _larger(_with(s, taken), now)
+
+
+def _formats_back(s: Settings, gpu: Gpu) -> Iterator[Change]:
+    if gpu.bf16 and s[f"{ROLLOUT}.dtype"] in ("float16", "half", "float32"):
+        why = f"{gpu.name.upper()} has bfloat16, whose range needs no loss scaling"
+        yield Change(f"{ROLLOUT}.dtype", s[f"{ROLLOUT}.dtype"], "bfloat16", why)
+
+
+def _offloads(s: Settings) -> Iterator[Change]:
+    for name, why in OFFLOADS.items():
+        for part in (f"{ACTOR}.fsdp_config", "critic.fsdp"):
+            if s.flag(f"{part}.{name}"):
+                yield Change(f"{part}.{name}", True, False, why)
+
+
+def _parallel(s: Settings) -> Iterator[Change]:
+    """Fewer GPUs a replica, while twice the weights still fit into the engine's share."""
+    degree = s.whole(TP) or 1
+    if degree > 1:
+        yield Change(TP, degree, degree // 2, "a replica fits into fewer GPUs, which then wait for each other less")
+
+
+def _larger(s: Settings, of: Estimate) -> Iterator[Change]:
+    most = largest(of)
+    if s.flag(DYNAMIC):
+        now, wanted = s.whole(BUDGET) or 16384, CAREFUL * most.budget // 100 // 1024 * 1024
+        if wanted >= 1.5 * now and now < 4 * of.layout.lengths.longest:
+            wanted = min(wanted, max(16384, 4 * of.layout.lengths.longest))
+            yield Change(
+                BUDGET, now, wanted, f"up to {most.budget} tokens fit; fuller micro batches keep the card busy"
+            )
+    else:
+        yield from _micro(s, of, most.sequences)
+    share = s.number(SHARE) or 0.5
+    wanted_share = min(0.85, int((most.share - 0.02) * 20) / 20)
+    if wanted_share >= share + 0.1:
+        why = f"the trainer leaves {most.share:.0%} of the card during the rollout: a larger cache, more at once"
+        yield Change(SHARE, share, wanted_share, why)
+
+
+def _micro(s: Settings, of: Estimate, most: int) -> Iterator[Change]:
+    now, share = s.whole(MICRO), (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)
+    part = share // max(1, s.data_parallel or 1)
+    wanted = max((k for k in range(1, CAREFUL * most // 100 + 1) if part % k == 0), default=0)
+    if now and wanted > now:
+        why = (
+            f"up to {most} sequences of {of.layout.lengths.longest} tokens fit; larger micro batches keep the card busy"
+        )
+        yield Change(MICRO, now, wanted, why)

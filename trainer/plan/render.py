@@ -1,0 +1,113 @@
+"""A plan as text, as a shell script with a reason behind each value, or as data."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from klinic.diagnostics.estimate import Estimate
+from klinic.diagnostics.estimate.show import as_data, bounds, memory_lines, time_lines
+from klinic.diagnostics.preflight import Found
+from klinic.trainer.plan.change import Change, Move
+from klinic.trainer.plan.hydra import word
+from klinic.trainer.plan.make import Plan
+from klinic.trainer.recipes import Entry
+
+MAIN = "python3 -m verl.trainer.main_ppo"
+
+
+def script(plan: Plan) -> str:
+    """A bash script that launches the plan: one override a line, its reason behind it."""
+    lines = [
+        "#!/usr/bin/env bash",
+        f"# verl 0.9.1 for {_where(plan)}; klinic must be installed there.",
+        "set -euo pipefail",
+    ]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in plan.environment.items()]
+    lines += ["", "overrides=("]
+    lines += [f"  {_line(entry)}" for entry in (*plan.filled, *plan.kept)]
+    lines += [f"  {shlex.quote(text)}  # as you wrote it" for text in plan.user]
+    return "\n".join([*lines, ")", f'{MAIN} "${{overrides[@]}}" "$@"']) + "\n"
+
+
+def _line(entry: Entry) -> str:
+    text = shlex.quote(word(entry.key, entry.value))
+    return f"{text}  # {entry.reason}" if entry.reason else text
+
+
+def _where(plan: Plan) -> str:
+    names, nodes = plan.machine.gpus, plan.settings["trainer.nnodes"]
+    node = f"{len(names)} x {names[0]}" if names else "a CPU"
+    return f"{nodes} nodes of {node}" if isinstance(nodes, int) and nodes > 1 else node
+
+
+def text(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[str]) -> Iterator[str]:
+    """The script, then memory, seconds, and what the checks say."""
+    yield script(plan)
+    if of is not None:
+        yield f"Memory of a GPU ({of.gpu.name.upper()}, {of.gpu.memory_gib:g} GiB)"
+        yield from (f"  {line}" for line in memory_lines(of))
+        yield "Seconds of a step"
+        yield from (f"  {line}" for line in time_lines(of))
+        yield f"  {bounds()}"
+    elif not plan.cpu:
+        yield "Memory: not reckoned; the model's config.json is not here and its name not in the table"
+    yield "Checks"
+    yield from (f"  {one.severity} [{one.id} {one.name}] {one.message}{one.advice}" for one in found)
+    yield from (f"  note: {note}" for note in notes)
+    yield "  preflight has nothing at warn or above" if not found else f"  preflight: {len(found)} to look at"
+
+
+def data(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[str]) -> dict[str, Any]:
+    """The same as one object."""
+    entries = [{"key": e.key, "value": e.value, "reason": e.reason} for e in (*plan.filled, *plan.kept)]
+    return {
+        "schema": 1,
+        "for": _where(plan),
+        "environment": dict(plan.environment),
+        "command": [*MAIN.split(), *plan.overrides],
+        "values": entries,
+        "user": list(plan.user),
+        "estimate": None if of is None else as_data(of),
+        "findings": [_found(one) for one in found],
+        "notes": notes,
+    }
+
+
+def _found(one: Found) -> dict[str, Any]:
+    about = {"id": one.id, "name": one.name, "severity": str(one.severity)}
+    return about | {"message": one.message, "write": list(one.write)}
+
+
+def moves(move: Move, name: str) -> Iterator[str]:
+    """What a launch needs and may have on a card, in words."""
+    for title, changes in (("Must be tightened", move.tighten), ("May be relaxed", move.relax)):
+        yield title
+        yield from (f"  {line}" for line in (map(_change, changes) if changes else ["nothing"]))
+    if move.after is None:
+        yield "Memory: not reckoned; the model's config.json is not here and its name not in the table"
+        return
+    if move.after.crowded:
+        yield f"Even so it does not fit {name}: more GPUs, a smaller model or LoRA (actor_rollout_ref.model.lora_rank)"
+    yield f"Memory of a GPU ({name}, {move.after.gpu.memory_gib:g} GiB) with these"
+    yield from (f"  {line}" for line in memory_lines(move.after))
+    yield "Seconds of a step"
+    yield from (f"  {line}" for line in time_lines(move.after))
+    yield f"  {bounds()}"
+
+
+def _change(one: Change) -> str:
+    was = "unset" if one.old is None else str(one.old)
+    return f"{word(one.key, one.new)}  # was {was}: {one.reason}"
+
+
+def moves_data(move: Move) -> dict[str, Any]:
+    """The same as one object."""
+    return {
+        "schema": 1,
+        "tighten": [vars(one) for one in move.tighten],
+        "relax": [vars(one) for one in move.relax],
+        "before": None if move.before is None else as_data(move.before),
+        "after": None if move.after is None else as_data(move.after),
+    }
