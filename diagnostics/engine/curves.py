@@ -5,7 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+MANY = 500  # values of a stretch above which its mean is worked out the quick way
 
 
 def mean(values: Sequence[float]) -> float:
@@ -16,19 +21,35 @@ def mean(values: Sequence[float]) -> float:
         return math.fsum(value / len(values) for value in values)
 
 
-def thinned(values: Sequence[float | None], cells: int) -> list[float | None]:
-    """At most `cells` values: means of equal stretches, None for a stretch without a value."""
+def thinned(known: Sequence[float | None] | Floats, cells: int) -> list[float | None]:
+    """At most `cells` values: means of equal stretches (None and NaN are no value), None where there is none."""
+    values = np.array(known, np.float64)
     if len(values) <= cells:
-        return list(values)
+        return [value if value == value else None for value in values.tolist()]
     edges = [round(cell * len(values) / cells) for cell in range(cells + 1)]
-    groups = ([v for v in values[a:b] if v is not None] for a, b in itertools.pairwise(edges))
-    return [mean(group) if group else None for group in groups]
+    groups = (values[a:b] for a, b in itertools.pairwise(edges))
+    return [_mean_of(group[~np.isnan(group)]) for group in groups]
 
 
-def noise(values: Sequence[float]) -> float:
+def _mean_of(values: Floats) -> float | None:
+    """The mean; exact up to the last bit where the values are few."""
+    if len(values) <= MANY:
+        return mean(values.tolist()) if len(values) else None
+    with np.errstate(over="ignore"):
+        quick = float(values.mean())
+    return quick if math.isfinite(quick) else mean(values.tolist())
+
+
+def median_of(known: Sequence[float] | Floats) -> float:
+    """Median of at least one value, as `statistics.median` has it."""
+    values = np.asarray(known)
+    half = len(values) // 2
+    parts = np.partition(values, (half - 1, half) if half else half)
+    return float(parts[half]) if len(values) % 2 else float((parts[half - 1] + parts[half]) / 2)
+
+
+def noise(values: Sequence[float] | Floats) -> float:
     """Scatter of single values around a slow trend, in their unit: 1.4826 MAD of first differences / sqrt(2)."""
-    jumps = [later - earlier for earlier, later in itertools.pairwise(values)]
-    if not jumps:
-        return 0.0
-    middle = median(jumps)
-    return 1.4826 * median(abs(jump - middle) for jump in jumps) / math.sqrt(2)
+    with np.errstate(all="ignore"):
+        jumps = np.diff(np.asarray(values, np.float64))
+        return 1.4826 * median_of(np.abs(jumps - median_of(jumps))) / math.sqrt(2) if len(jumps) else 0.0

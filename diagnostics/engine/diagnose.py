@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,20 +12,21 @@ import polars as pl
 
 from klinic.diagnostics.engine.card import Card, CardError, with_overrides
 from klinic.diagnostics.engine.causes import Relations, with_causes, worst_root
+from klinic.diagnostics.engine.chart import Chart
+from klinic.diagnostics.engine.gauges import Gauges
 from klinic.diagnostics.engine.health import health, verdict
 from klinic.diagnostics.engine.incidents import ends_without_a_word, match_incidents
-from klinic.diagnostics.engine.judge import CardJudgement, Judge, Judgement
+from klinic.diagnostics.engine.judge import CardJudgement, Judgement
 from klinic.diagnostics.engine.library import all_cards
-from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Vital
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.engine.overrides import load_profile
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
 from klinic.diagnostics.engine.story import story
-from klinic.diagnostics.engine.vitals import definitions, measure, profile_ranges, with_ranges
+from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.run import Attempt, Run
-from klinic.diagnostics.signals import compile_text, evaluate
 from klinic.diagnostics.verlconfig import Facts, facts
 
 Thresholds = Mapping[str, Mapping[str, Any]]
@@ -59,27 +60,52 @@ def diagnose(
     judge, None for an open end; rows outside are left out as if they had not been written.
     Raises JudgeError, and CardError for a profile, rule or threshold that does not exist.
     """
-    known = tuple(installed_cards() if cards is None else cards)
-    chosen = _chosen(with_overrides(with_overrides(known, load_profile(profile)), overrides or {}), select, ignore)
+    chosen = chosen_cards(cards, profile, select, ignore, overrides)
     run = between(run, *steps) if steps else run
-    about = facts(run)
-    incidents = _incidents(chosen, run, about, whole=not (steps and steps[1] is not None))
-    judgement = Judge(chosen, about).judge(run)
+    chart = Chart(chosen, facts(run), signs_of(profile))
+    return concluded(run, chart, chosen, whole=not (steps and steps[1] is not None))
+
+
+def chosen_cards(
+    cards: Iterable[Card] | None,
+    profile: str = "default",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    overrides: Thresholds | None = None,
+) -> tuple[Card, ...]:
+    """The cards to judge by, with the thresholds to judge by."""
+    known = tuple(installed_cards() if cards is None else cards)
+    return _chosen(with_overrides(with_overrides(known, load_profile(profile)), overrides or {}), select, ignore)
+
+
+def signs_of(profile: str) -> tuple[VitalSign, ...]:
+    """The vital signs with a profile's ranges."""
+    return with_ranges(definitions(), profile_ranges(profile))
+
+
+def concluded(run: Run, chart: Chart, cards: Sequence[Card], *, whole: bool = True) -> Diagnosis:
+    """The diagnosis of a run; the chart takes the rows that it has not had yet.
+
+    whole: the run is judged to its end, so that a missing last word says something.
+    """
+    about: Facts = chart.judge.facts  # type: ignore[assignment]  # those of the run's config
+    incidents = _incidents(cards, run, about, whole=whole)
+    chart.feed(run, run.frame.height)
+    judgement = chart.judge.judge(run)
     _check_judgeable(run, bool(incidents), bool(judgement.findings))
-    signs = measure(run, about, with_ranges(definitions(), profile_ranges(profile))) if run.frame.height else ()
-    return _diagnosis(run, about, chosen, judgement, signs, incidents)
+    signs = chart.signs.vitals(run) if run.frame.height else ()
+    return _diagnosis(run, chart, cards, judgement, signs, incidents)
 
 
 def _diagnosis(
     run: Run,
-    about: Facts,
+    chart: Chart,
     cards: Sequence[Card],
     judgement: Judgement,
     signs: tuple[Vital, ...],
     incidents: tuple[Incident, ...],
 ) -> Diagnosis:
-    outcome, judged_run = outcome_of(run, about), planned(run)
-    relations = {card.name: _relations(card) for card in cards}
+    outcome, relations = outcome_of(run, chart.judge.facts), {card.name: _relations(card) for card in cards}
     findings = with_causes([_finding(judged, outcome) for judged in judgement.cards if judged.findings], relations)
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
     root = worst_root(findings)
@@ -91,15 +117,21 @@ def _diagnosis(
         vitals=signs,
         findings=findings,
         incidents=incidents,
-        prescription=prescribe(
-            findings,
-            {card.id: card for card in cards},
-            run,
-            _condition(judged_run, about),
-            _measure(judged_run, about),
-        ),
+        prescription=_prescription(run, chart, cards, findings),
         not_applicable=_not_applicable(run, judgement),
         notes=run.notes,
+    )
+
+
+def _prescription(run: Run, chart: Chart, cards: Sequence[Card], findings: Sequence[Finding]) -> tuple[Override, ...]:
+    plan = planned(run)
+    gauges = chart.gauges if plan is run else Gauges(chart.judge.facts)
+    return prescribe(
+        findings,
+        {card.id: card for card in cards},
+        run,
+        lambda card, text: gauges.holds(card, text, plan),
+        lambda card, text: gauges.number(card, text, plan),
     )
 
 
@@ -194,23 +226,6 @@ def _finding(judged: CardJudgement, outcome: Outcome) -> Finding:
         closed=latest.closed,
         episodes=tuple(episode for finding in found for episode in finding.episodes),
     )
-
-
-def _condition(run: Run, about: Facts) -> Callable[[Card, str], bool]:
-    def holds(card: Card, text: str) -> bool:
-        values = evaluate(compile_text(text, card.scope(), "truth"), run, about)
-        return bool(len(values)) and values[-1] is True
-
-    return holds
-
-
-def _measure(run: Run, about: Facts) -> Callable[[Card, str], float | None]:
-    def value(card: Card, text: str) -> float | None:
-        values = evaluate(compile_text(text, card.scope(), "number"), run, about)
-        last = values[-1] if len(values) else None
-        return float(last) if isinstance(last, int | float) else None
-
-    return value
 
 
 def _not_applicable(run: Run, judgement: Judgement) -> tuple[NotApplicable, ...]:

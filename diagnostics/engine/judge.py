@@ -110,11 +110,14 @@ class Judge:
         other._asleep = self._asleep.copy()
         return other
 
-    def feed(self, run: Run, from_row: int | None = None) -> None:
-        """Judge the rows of `run` that are new; the frame holds all rows so far. `from_row` checks where it goes on."""
+    def feed(self, run: Run, from_row: int | None = None, to_row: int | None = None) -> None:
+        """Judge the rows of `run` that are new; the frame holds all rows so far.
+
+        from_row: checks where it goes on. to_row: where it stops, the last row where None.
+        """
         if from_row is not None and from_row != self._rows:
             raise ValueError(f"the judge stands at row {self._rows}, not {from_row}")
-        for block in blocks(run, self._rows, run.frame.height, self.facts):
+        for block in blocks(run, self._rows, run.frame.height if to_row is None else to_row, self.facts):
             self._take(block)
 
     def _take(self, block: Block) -> None:

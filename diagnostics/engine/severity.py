@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
-from klinic.diagnostics.engine.curves import noise
+import numpy as np
+import numpy.typing as npt
+
+from klinic.diagnostics.engine.curves import Floats, median_of, noise
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.run import Run
@@ -26,8 +28,8 @@ AROUND = 5  # values of the outcome compared before and after an episode
 class Outcome:
     """The run's outcome: rows that have a value of it, the values (larger is better), responses behind each value."""
 
-    rows: tuple[int, ...] = ()
-    values: tuple[float, ...] = ()
+    rows: Sequence[int] | npt.NDArray[np.uint32] = ()
+    values: Sequence[float] | Floats = ()
     trials: float = 200
     starts: tuple[int, ...] = ()  # rows at which a training began from scratch, the first one apart
 
@@ -37,16 +39,16 @@ class Outcome:
         An episode that was there before the first value is held against the best of the outcome's first values;
         without a value after the episode nothing was lost yet.
         """
-        pairs = list(zip(self.rows, self.values, strict=True))
         first = max((start for start in self.starts if start <= episode.onset), default=0)
         end = min((start for start in self.starts if start > episode.onset), default=math.inf)
-        own = [(row, value) for row, value in pairs if first <= row < end]
-        before = [value for row, value in own if row < episode.onset]
-        after = [value for row, value in own if row > episode.last]
-        if not after:
+        start, stop = np.searchsorted(self.rows, (first, end)).tolist()
+        rows, values = np.asarray(self.rows)[start:stop], np.asarray(self.values)[start:stop]
+        before = values[: np.searchsorted(rows, episode.onset)]
+        after = values[np.searchsorted(rows, episode.last, side="right") :]
+        if not len(after):
             return True
-        was = median(before[-AROUND:]) if before else max(value for _, value in own[:AROUND])
-        return median(after[-AROUND:]) >= was - self._slack(was)
+        was = median_of(before[-AROUND:]) if len(before) else float(values[:AROUND].max())
+        return median_of(after[-AROUND:]) >= was - self._slack(was)
 
     def _slack(self, level: float) -> float:
         """Three times what chance makes of an unchanged outcome, a tenth of its level at least."""
@@ -55,7 +57,7 @@ class Outcome:
 
     def _error(self, level: float) -> float:
         """Standard error of a rate; 0 for an outcome that is no rate."""
-        rate = min(self.values) >= 0 and max(self.values) <= 1
+        rate = np.min(self.values) >= 0 and np.max(self.values) <= 1
         return math.sqrt(level * (1 - level) / self.trials) if rate else 0.0
 
 
@@ -68,10 +70,10 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
     if name is None:
         return Outcome()
     column = run.frame[name]
-    values = tuple(column.drop_nulls().to_list())
+    values, rows = column.drop_nulls().to_numpy(), column.is_not_null().arg_true().to_numpy()
     trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
     starts = tuple(fresh_starts(run, 0, run.frame.height))
-    return Outcome(tuple(column.is_not_null().arg_true().to_list()), values, trials or 200, starts)
+    return Outcome(rows, values, trials or 200, starts)
 
 
 def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from klinic.diagnostics.engine.content import content_files, read_yaml
@@ -17,7 +19,7 @@ from klinic.diagnostics.engine.health import score
 from klinic.diagnostics.engine.model import Vital, VitalStatus
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Scope, compile_text
-from klinic.diagnostics.signals.block import Block, Facts
+from klinic.diagnostics.signals.block import Facts, Floats, blocks
 from klinic.diagnostics.signals.evaluate import Evaluator
 from klinic.diagnostics.signals.node import Node
 
@@ -86,11 +88,49 @@ def measure(run: Run, facts: Facts, signs: Sequence[VitalSign] | None = None) ->
 
     Raises ExpressionError for a definition that the grammar does not know.
     """
-    signs = definitions() if signs is None else tuple(signs)
-    nodes = {sign.name: _nodes(sign) for sign in signs}
-    evaluator = Evaluator([node for group in nodes.values() for node in group.values()])
-    evaluator.advance(Block(run, 0, run.frame.height, facts))
-    return tuple(_vital(sign, run, _Values(evaluator, nodes[sign.name], run.frame.height)) for sign in signs)
+    state = SignsState(definitions() if signs is None else signs, facts)
+    state.feed(run, run.frame.height)
+    return state.vitals(run)
+
+
+Reading = Mapping[str, float | None]  # a sign's expressions at one row: "value" and `BOUNDS`
+
+
+class SignsState:
+    """The vital signs while rows arrive: of each the reading at the last row at which its value is known."""
+
+    def __init__(self, signs: Sequence[VitalSign], facts: Facts) -> None:
+        self.signs, self.facts = tuple(signs), facts
+        self._nodes = {sign.name: _nodes(sign) for sign in self.signs}
+        self._evaluator = Evaluator(node for group in self._nodes.values() for node in group.values())
+        self._readings: dict[str, Reading] = {}
+        self._rows = 0
+
+    def fork(self) -> SignsState:
+        """A state that goes its own way from here."""
+        other = copy(self)
+        other._evaluator, other._readings = self._evaluator.fork(), dict(self._readings)
+        return other
+
+    def feed(self, run: Run, last: int) -> None:
+        """Take the run's rows up to `last`."""
+        for block in blocks(run, self._rows, last, self.facts):
+            self._evaluator.advance(block)
+            for name, nodes in self._nodes.items():
+                columns = {part: self._evaluator.stream(node).array(block.height) for part, node in nodes.items()}
+                known = np.flatnonzero(~np.isnan(columns["value"]))
+                if len(known):
+                    self._readings[name] = {part: _finite(column[known[-1]]) for part, column in columns.items()}
+        self._rows = max(self._rows, last)
+        self._evaluator.rest()
+
+    def vitals(self, run: Run) -> tuple[Vital, ...]:
+        """The signs as they stand after the rows fed, which are all of the run's."""
+        return tuple(_vital(sign, run, self._readings.get(sign.name, {})) for sign in self.signs)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _nodes(sign: VitalSign) -> dict[str, Node]:
@@ -98,23 +138,9 @@ def _nodes(sign: VitalSign) -> dict[str, Node]:
     return {name: compile_text(text, Scope(lets=sign.lets), "number") for name, text in texts.items()}
 
 
-class _Values:
-    """Values of one sign's expressions at the last row at which its value is known."""
-
-    def __init__(self, evaluator: Evaluator, nodes: Mapping[str, Node], height: int) -> None:
-        self._columns = {name: evaluator.stream(node).series(height, pl.Float64) for name, node in nodes.items()}
-        known = self._columns["value"].is_not_null().arg_true()
-        self.row = int(known[-1]) if len(known) else None
-
-    def __getitem__(self, name: str) -> float | None:
-        column = self._columns.get(name)
-        value = None if column is None or self.row is None else column[self.row]
-        return float(value) if value is not None and math.isfinite(value) else None
-
-
-def _vital(sign: VitalSign, run: Run, values: _Values) -> Vital:
-    low, high, sick_low, sick_high = (values[name] for name in BOUNDS)
-    value = values["value"]
+def _vital(sign: VitalSign, run: Run, reading: Reading) -> Vital:
+    low, high, sick_low, sick_high = (reading.get(name) for name in BOUNDS)
+    value = reading.get("value")
     points = None if value is None else score(value, low, high, sick_low, sick_high)
     column = run.frame[sign.metric] if run.has(sign.metric) else pl.Series(sign.metric, [], dtype=pl.Float64)
     vital = Vital(
@@ -133,14 +159,14 @@ def _vital(sign: VitalSign, run: Run, values: _Values) -> Vital:
     return _spoiled(vital, run)
 
 
-def _written(run: Run, metric: str) -> list[float | None]:
-    """Values of the rows that wrote the metric, None where it was not finite."""
+def _written(run: Run, metric: str) -> Floats:
+    """Values of the rows that wrote the metric, NaN where it was not finite."""
     if not run.has(metric):
-        return []
+        return np.empty(0)
     column = run.frame[metric]
-    if metric not in run.nonfinite.columns:
-        return column.drop_nulls().to_list()
-    return column.filter(column.is_not_null() | (run.nonfinite[metric] > 0)).to_list()
+    if metric not in run.spoiled:
+        return column.drop_nulls().to_numpy()
+    return column.filter(column.is_not_null() | (run.nonfinite[metric] > 0)).to_numpy()
 
 
 def _status(points: int) -> VitalStatus:
@@ -149,7 +175,7 @@ def _status(points: int) -> VitalStatus:
 
 def _spoiled(vital: Vital, run: Run) -> Vital:
     """A vital whose metric is non-finite in the last row that wrote it has no number to trust: sick, score 0."""
-    if vital.metric not in run.nonfinite.columns:
+    if vital.metric not in run.spoiled:
         return vital
     flags, column = run.nonfinite[vital.metric], run.frame[vital.metric]
     written = ((flags > 0) | column.is_not_null()).arg_true()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import ALWAYS, Node, Stream, Value
 from klinic.diagnostics.signals.operators import arithmetic
@@ -14,7 +15,7 @@ from klinic.diagnostics.signals.registry import signal
 
 FAR = 1e9  # rows since a boundary where there was none
 _MOVED = 1e-4  # an update KL below it is numerical noise of a single on-policy update
-_BOUNDARIES = ("resumed", "reward_swapped", "reward swapped")
+_BOUNDARIES = ("reward_swapped", "reward swapped")
 
 
 def stepped(height: int, row: int, value: float) -> Floats:
@@ -76,6 +77,11 @@ def _rows(block: Block) -> Floats:
     return np.arange(block.first + 1, block.last + 1, dtype=np.float64) - block.begins
 
 
+def swaps(run: Run) -> set[int]:
+    """Steps at which something begins anew within an attempt, by the run's events."""
+    return {event.step for event in run.events if event.kind in _BOUNDARIES and event.step is not None}
+
+
 class Boundary(Node):
     """Rows since the last attempt, resume or reward swap began. State: (rows since, attempt of the last row)."""
 
@@ -91,10 +97,10 @@ class Boundary(Node):
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Count on from the last boundary."""
         since, attempt = state
-        swaps = {event.step for event in block.run.events if event.kind in _BOUNDARIES and event.step is not None}
+        swapped = swaps(block.run)
         out: list[float] = []
         for number, at in zip(block.attempts, block.steps.tolist(), strict=True):
-            crossed = (attempt is not None and number != attempt) or at in swaps
+            crossed = (attempt is not None and number != attempt) or at in swapped
             since = 0.0 if crossed else min(since + 1, FAR)
             attempt = number
             out.append(since)

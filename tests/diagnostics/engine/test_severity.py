@@ -79,5 +79,5 @@ def test_the_outcome_is_validation_once_it_has_two_values_else_the_score():
         run = run_of(rows)
         assert len(outcome_of(run, facts(run)).values) == expected
     run = run_of(two)
-    assert outcome_of(run, facts(run)).rows == (0, 5)
+    assert list(outcome_of(run, facts(run)).rows) == [0, 5]
     assert outcome_of(run_of([{"actor/lr": 1.0}]), facts(run)) == Outcome()
