@@ -206,3 +206,16 @@ def test_a_note_is_added_while_another_process_writes(run):
     note(run.path, "alert", 3, channel="chat")
     run.event("checkpoint", 4)
     assert [each["kind"] for each in events(run.path)] == ["started", "alert", "checkpoint"]
+
+
+def test_what_is_found_is_an_event_of_the_run_without_any_option(run, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("klinic.trainer.launch.doctor.PAUSE", 0.2)
+    doctor = Doctor(run.path)
+    doctor.start()
+    write(run, 60, lambda: "finding opened" in [each["kind"] for each in events(run.path)])
+    doctor.stop()
+    told = next(each for each in events(run.path) if each["kind"] == "finding opened")
+    assert told["data"]["name"] == "update-too-large"
+    assert doctor.reason is None
+    assert not (tmp_path / "events.jsonl").exists()

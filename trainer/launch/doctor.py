@@ -39,12 +39,11 @@ class Doctor:
 
     def start(self) -> None:
         """Begin to look every few seconds; what is in the directory now is no news."""
-        if self._errands.any:
-            try:
-                self._errands.begin(self._run_dir)
-            except Exception as error:  # whatever it is, the training goes on
-                self._fails(error)
-                return
+        try:
+            self._errands.begin(self._run_dir)
+        except Exception as error:  # whatever it is, the training goes on
+            self._fails(error)
+            return
         self._thread.start()
 
     def stop(self) -> None:

@@ -30,7 +30,7 @@ class Errands:
     trouble: str = ""
 
     def __post_init__(self) -> None:
-        self._run_dir = Path()
+        self._run_dir: Path | None = None
         self._last: Look | None = None
         self._watch: StopWatch | None = None
         self._alerter: Alerter | None = None
@@ -94,6 +94,8 @@ class Errands:
             )
 
     def _note(self, kind: str, step: int | None, **data: Any) -> None:
+        if self._run_dir is None:
+            return
         with contextlib.suppress(StreamError):  # a full disk is told by whoever trains
             note(self._run_dir, kind, step, **data)
 
