@@ -113,9 +113,8 @@ def main() -> None:
     errors = [abs(row.error) for row in found]
     within = sum(error <= GOAL for error in errors)
     held = [100 * (row.reserved / row.measured - 1) for row in found if row.reserved]
-    print(
-        f"{within} of {len(found)} within {GOAL:.0f} %; median {statistics.median(errors):.1f} %, worst {max(errors):.1f} %"
-    )
+    spread = f"median {statistics.median(errors):.1f} %, worst {max(errors):.1f} %"
+    print(f"{within} of {len(found)} within {GOAL:.0f} %; {spread}")
     print(f"reserved above allocated: median {statistics.median(held):.0f} %")
 
 
