@@ -46,11 +46,12 @@ def test_there_are_commands_to_test() -> None:
     assert {"klinic diagnose", "klinic rules new", "klinic train"} <= {path for path, _ in COMMANDS}
 
 
-def test_every_option_of_diagnose_stands_on_its_page() -> None:
-    page = (ROOT / "docs" / "diagnose.md").read_text("utf-8")
-    diagnose = dict(COMMANDS)["klinic diagnose"]
-    assert diagnose is not None
-    options = [word for param in diagnose.params for word in param.opts if word[0] == "-"]
+@pytest.mark.parametrize("name", ["diagnose", "watch"])
+def test_every_option_stands_on_the_page_of_its_command(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    command = dict(COMMANDS)[f"klinic {name}"]
+    assert command is not None
+    options = [word for param in command.params for word in param.opts if word[0] == "-"]
     assert len(options) > 10
     assert [option for option in options if f"`{option}" not in page] == []
 
