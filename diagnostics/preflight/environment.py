@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.env.logins import wandb_answers
 from klinic.diagnostics.estimate import gpu_named, gpus
 from klinic.diagnostics.estimate.gpus import BF16_NEEDS, VLLM_NEEDS
 from klinic.diagnostics.preflight.model import Exported, Found, Source
@@ -61,25 +61,13 @@ def _login(source: Source, settings: Settings, environment: Mapping[str, str]) -
     logger = settings[LOGGER]
     names = logger if isinstance(logger, list) else [logger]
     variables = {**environment, **{one.name: one.value for one in source.exported}}
-    if "wandb" not in names or variables.get("WANDB_API_KEY") or _offline(variables) or _netrc(variables):
+    if "wandb" not in names or wandb_answers(variables):
         return
     rest = [name for name in names if name != "wandb"]
     write = (f"{LOGGER}={hydra([*rest, *(['file'] if 'file' not in rest else [])])}",)
     default = "" if any(one.key == LOGGER for one in source.written) else " by default"
     message = f"{LOGGER} holds wandb{default}, and no login is here (WANDB_API_KEY, WANDB_MODE=offline or ~/.netrc)"
     yield Found("ENV", "wandb-login", Severity.WARN, message, source.place_of(LOGGER), "start-up", write, (LOGGER,))
-
-
-def _offline(variables: Mapping[str, str]) -> bool:
-    return variables.get("WANDB_MODE", "").lower() in ("offline", "disabled", "dryrun")
-
-
-def _netrc(variables: Mapping[str, str]) -> bool:
-    home = variables.get("HOME", "")
-    try:
-        return bool(home) and "wandb" in (Path(home) / ".netrc").read_text("utf-8", "replace")
-    except OSError:
-        return False
 
 
 def _count(source: Source, settings: Settings, gpus: int | None) -> Iterator[Found]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from klinic.diagnostics.knowledge import MetricInfo
+from klinic.diagnostics.knowledge.checks import Check
 from klinic.diagnostics.knowledge.parameters import Parameter
+from klinic.diagnostics.report.checkpage import check_data
 from klinic.diagnostics.report.parameterpage import parameter_data
 
 if TYPE_CHECKING:
@@ -18,15 +20,17 @@ if TYPE_CHECKING:
 TEXTS = ("summary", "message", "why", "cause", "fix", "wrong_when")
 
 
-def as_json(found: Sequence[Card | MetricInfo | Parameter], cards: Sequence[Card], lang: str) -> str:
+def as_json(found: Sequence[Card | MetricInfo | Parameter | Check], cards: Sequence[Card], lang: str) -> str:
     """A list with one object for each thing that was found; `kind` says what it is."""
     data = [_data(one, cards, lang) for one in found]
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
 
 
-def _data(one: Card | MetricInfo | Parameter, cards: Sequence[Card], lang: str) -> dict[str, Any]:
+def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card], lang: str) -> dict[str, Any]:
     if isinstance(one, Parameter):
         return parameter_data(one, cards)
+    if isinstance(one, Check):
+        return check_data(one, lang)
     if isinstance(one, MetricInfo):
         return {"kind": "metric", **asdict(one), "let": dict(one.let)}
     return {"kind": "rule", "id": one.id, "name": one.name, **_card(one, lang)}

@@ -1,0 +1,78 @@
+"""Is this machine ready: versions, GPUs, memory, limits, variables, ports; with --deep Ray, a loader, a model."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.env import Line
+    from klinic.diagnostics.report.layout import Page
+
+LABELS = {"ready": ("ok", "healthy"), "note": ("note", "watch"), "missing": ("FIX", "error")}
+
+
+@click.command()
+@click.option("--deep", is_flag=True, help="Also start Ray, load a batch of data and generate once; takes a minute.")
+@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def env(deep: bool, form: str) -> int:
+    """Check the machine before a training: what is there, what verl wants, what to do.
+
+    Without --deep nothing is imported or started. Exit status: 0 ready, 1 something that is wanted is missing. Example:
+    klinic env --deep --format json > env.json; `klinic explain NAME` says more about a line.
+    """
+    from klinic.diagnostics.env import ready, survey
+
+    if deep and form == "text":
+        click.echo("klinic: starting Ray, a data loader and a model; this takes a minute", err=True)
+    lines = list(survey(deep=deep))
+    click.echo(_json(lines) if form == "json" else _text(lines), nl=False)
+    return 0 if ready(lines) else 1
+
+
+def _text(lines: Iterable[Line]) -> str:
+    from klinic.diagnostics.report.layout import Page
+
+    page = Page(color=sys.stdout.isatty(), width=min(120, shutil.get_terminal_size().columns))
+    lines = list(lines)
+    topic = ""
+    for one in lines:
+        if one.topic != topic:
+            topic = one.topic
+            page.heading(topic)
+        _line(page, one)
+    page.line()
+    page.line(_verdict(lines))
+    return page.render()
+
+
+def _line(page: Page, one: Line) -> None:
+    label, kind = LABELS[one.status]
+    page.labelled(label, kind, f"{one.name}: {one.found}; wanted: {one.wanted}", gap=5)
+    if one.fix:
+        page.text(f"-> {one.fix}", 7, 10)
+
+
+def _verdict(lines: list[Line]) -> str:
+    missing = [one.name for one in lines if one.status == "missing"]
+    notes = sum(one.status == "note" for one in lines)
+    read = f"; {notes} to read" if notes else ""
+    if not missing:
+        return f"ready to train: {len(lines)} things looked at{read}"
+    return f"not ready: {', '.join(dict.fromkeys(missing))}{read}; klinic explain NAME says more"
+
+
+def _json(lines: Iterable[Line]) -> str:
+    from dataclasses import asdict
+
+    import orjson
+
+    from klinic.diagnostics.env import ready
+
+    lines = list(lines)
+    data = {"schema": 1, "ready": ready(lines), "lines": [asdict(one) for one in lines]}
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
