@@ -15,6 +15,7 @@ TOP_P, TOP_K, EPOCHS = f"{ROLLOUT}.top_p", f"{ROLLOUT}.top_k", f"{ACTOR}.ppo_epo
 LORA = "actor_rollout_ref.model.lora_rank"
 # Learning rates between which runs of these kinds were seen to learn.
 FULL, ADAPTER = (1e-7, 1e-5), (1e-6, 1e-4)
+TINY = 100_000_000  # weights
 MOST_UPDATES, SMALL_GROUP, WIDE_SEQUENCE_CLIP = 16, 4, 0.05
 
 
@@ -86,10 +87,18 @@ def learning_rate_unusual(s: Settings) -> str | None:
     """Outside of what is known to work for weights and for adapters."""
     lr, adapter = s.number(LR), bool(s.whole(LORA))
     low, high = ADAPTER if adapter else FULL
-    if lr is None or lr == 0 or low <= lr <= high:
+    if lr is None or lr == 0 or low <= lr <= high or (lr > high and _tiny(s)):
         return None
     kind = "adapters" if adapter else "all weights"
     return f"{LR} ({lr:g}) is outside of {low:g} to {high:g}, where runs that train {kind} are known to learn"
+
+
+def _tiny(s: Settings) -> bool:
+    """Whether the model is known to be far smaller than those that the range was learnt on: such want more."""
+    from klinic.diagnostics.estimate.models import find_shape
+
+    shape = find_shape(s["actor_rollout_ref.model.path"])
+    return shape is not None and shape.weights < TINY
 
 
 @constraint(CRITIC_LR, LR, "algorithm.adv_estimator", hard=False, stage="every update")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from klinic.trainer.plan import Machine, Plan
 
 FORMATS = ("text", "json", "sh")
+PER_NODE = "trainer.n_gpus_per_node"
 ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
 
 
@@ -165,4 +166,20 @@ def _launch(arguments: tuple[str, ...], machine: Machine) -> tuple[Settings, Len
     except ReadError as error:
         fail(str(error))
     values = {one.key: one.override.value for one in source.written if not one.open}
-    return Settings(values), None
+    return Settings(values | {PER_NODE: len(machine.gpus)}), _lengths(arguments) if source.kind == "run" else None
+
+
+def _lengths(arguments: tuple[str, ...]) -> Lengths | None:
+    """The longest and the mean sequence of a recorded run; None where it does not say."""
+    from klinic.diagnostics.estimate import Lengths
+    from klinic.diagnostics.readers import open_runs
+
+    run = next((run for run in open_runs(arguments[0]) if run.has("response_length/max")), None)
+    if run is None or not run.has("prompt_length/max"):
+        return None
+
+    def most(name: str) -> float:
+        return float(str(run.frame[name].max() or 0)) if run.has(name) else 0.0
+
+    longest = most("prompt_length/max") + most("response_length/max")
+    return Lengths(int(longest), most("prompt_length/mean") + most("response_length/mean") or longest)

@@ -10,6 +10,7 @@ from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, larges
 from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+from klinic.trainer.plan.gpu import MOST_SEQUENCES
 
 MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
 TP = f"{ROLLOUT}.tensor_model_parallel_size"
@@ -122,11 +123,22 @@ def _larger(s: Settings, of: Estimate) -> Iterator[Change]:
             )
     else:
         yield from _micro(s, of, most.sequences)
-    share = s.number(SHARE) or 0.5
-    wanted_share = min(0.85, int((most.share - 0.02) * 20) / 20)
-    if wanted_share >= share + 0.1:
-        why = f"the trainer leaves {most.share:.0%} of the card during the rollout: a larger cache, more at once"
-        yield Change(SHARE, share, wanted_share, why)
+    yield from _engine(s, of, most.share)
+
+
+def _engine(s: Settings, of: Estimate, left: float) -> Iterator[Change]:
+    """A larger cache, or more sequences at once, where one of them holds generation back."""
+    longest, cap = of.layout.lengths.longest, of.engine.cap
+    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
+    wanted = min(MOST_SEQUENCES, responses * of.engine.degree // of.layout.gpus)
+    held = int(of.engine.tokens / longest)
+    share, larger = s.number(SHARE) or 0.5, min(0.85, int((left - 0.02) * 20) / 20)
+    if held < min(wanted, cap) and larger >= share + 0.05:
+        why = f"the cache holds {held} of {wanted} responses an engine gets; {left:.0%} of the card is free meanwhile"
+        yield Change(SHARE, share, larger, why)
+    elif held > cap and wanted > cap:
+        why = f"an engine gets {wanted} responses a step, and its cache holds {held}"
+        yield Change(f"{ROLLOUT}.max_num_seqs", cap, min(wanted, held), why)
 
 
 def _micro(s: Settings, of: Estimate, most: int) -> Iterator[Change]:

@@ -9,7 +9,7 @@ from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS
 from klinic.trainer.data.arithmetic import DATA_SOURCE
 from klinic.trainer.plan.draft import Draft
 from klinic.trainer.plan.files import first_source, rows
-from klinic.trainer.plan.gpu import lengths, memory, number_formats, tensor_parallel
+from klinic.trainer.plan.gpu import lengths, memory, number_formats, plain_attention, tensor_parallel
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 
@@ -65,6 +65,22 @@ def batches(d: Draft) -> None:
     (_micro_batches if d.cpu else _token_budget)(d)
 
 
+def first_run(d: Draft) -> None:
+    """What a first run leaves to verl's defaults although it decides about the run; GPUs only, CPU recipes say it."""
+    if d.cpu:
+        return
+    _whole_batch(d)
+    d.fill("data.train_batch_size", 256, "prompts a step; verl's 1024 makes it four times as long")
+    d.fill("data.max_prompt_length", 512, "verl's default; above all but a few of your prompts")
+    d.fill("data.max_response_length", 512, "verl's default; a quarter above the length of useful answers")
+    if d.number("actor_rollout_ref.model.lora_rank", 0):
+        d.fill(f"{ACTOR}.optim.lr", 1e-5, "adapters take ten times the rate of all weights")
+    else:
+        d.fill(f"{ACTOR}.optim.lr", 1e-6, "verl's default for all weights")
+    if d.critic:
+        d.fill("critic.optim.lr", 1e-5, "ten times the actor's: the critic follows the policy")
+
+
 def _whole_batch(d: Draft) -> None:
     """A batch that the data can fill: verl's default of 1024 prompts leaves a small file without a single step."""
     count = None if d.given("data.train_batch_size") else rows(d["data.train_files"])
@@ -107,6 +123,7 @@ def engine(d: Draft) -> None:
     """How actor and critic compute."""
     if not d.cpu:
         number_formats(d)
+        plain_attention(d)
         return
     for part, model in ((ACTOR, "actor_rollout_ref.model"), *((("critic", "critic.model"),) if d.critic else ())):
         d.fill(f"{model}.use_remove_padding", False, "packed sequences need flash-attn, which needs a GPU")
@@ -166,6 +183,7 @@ FILLS: tuple[Callable[[Draft], None], ...] = (
     critic,
     groups,
     machine,
+    first_run,
     rollout,
     batches,
     engine,

@@ -32,6 +32,15 @@ def number_formats(d: Draft) -> None:
         d.fill(f"+{REF}.fsdp_config.mixed_precision.param_dtype", "fp16", "as the actor")
 
 
+def plain_attention(d: Draft) -> None:
+    """PyTorch's attention where flash-attn is not installed: verl asks for flash_attention_2 and packs sequences."""
+    if d.cpu or not d.machine.gpus or d.machine.flash_attn:
+        return
+    for model in (MODEL, *(("critic.model",) if d.critic else ())):
+        d.fill(f"+{model}.override_config.attn_implementation", "sdpa", "flash-attn is not installed here")
+        d.fill(f"{model}.use_remove_padding", False, "packed sequences need flash-attn")
+
+
 def lengths(d: Draft) -> None:
     """How long a sequence of the engine may get."""
     if d.cpu:

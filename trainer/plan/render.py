@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from klinic.diagnostics.estimate import Estimate
+from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.show import as_data, bounds, memory_lines, time_lines
 from klinic.diagnostics.preflight import Found
 from klinic.trainer.plan.change import Change, Move
@@ -90,6 +91,9 @@ def moves(move: Move, name: str) -> Iterator[str]:
         return
     if move.after.crowded:
         yield f"Even so it does not fit {name}: more GPUs, a smaller model or LoRA (actor_rollout_ref.model.lora_rank)"
+    if move.before is not None:
+        highest = move.before.highest
+        yield f"As it was launched it needs {highest.total / GIB:.1f} GiB there ({highest.name})"
     yield f"Memory of a GPU ({name}, {move.after.gpu.memory_gib:g} GiB) with these"
     yield from (f"  {line}" for line in memory_lines(move.after))
     yield "Seconds of a step"
