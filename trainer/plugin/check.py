@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
 from klinic.trainer.plugin.points import Touch
-from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU, VERL
+from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU, VERL, WITHOUT_FLASH_ATTN
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ def check(cpu: bool | None = None) -> list[Problem]:
         return [problem]
     if cpu is None:
         cpu = os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu"
-    touches = EVERYWHERE + (ON_CPU if cpu else ())
+    flashless = cpu or importlib.util.find_spec("flash_attn") is None
+    touches = EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if cpu else ())
     found = [problem for touch in touches for problem in _look(touch)]
     return [*_version(), *_entry_point(), *found]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import importlib.util
 import logging
 import os
 import sys
@@ -13,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from klinic.trainer.plugin.points import Touch
-from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU, VERL
+from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU, VERL, WITHOUT_FLASH_ATTN
 
 log = logging.getLogger("klinic.plugin")
 
@@ -25,7 +26,8 @@ def on_cpu() -> bool:
 
 def active() -> tuple[Touch, ...]:
     """The touch points of this process."""
-    return EVERYWHERE + (ON_CPU if on_cpu() else ())
+    flashless = on_cpu() or importlib.util.find_spec("flash_attn") is None
+    return EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if on_cpu() else ())
 
 
 def apply(touch: Touch, module: ModuleType) -> None:

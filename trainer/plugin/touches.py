@@ -1,4 +1,5 @@
-"""The table of touch points with verl 0.9.1: the first half holds everywhere, the second on the CPU platform."""
+"""The table of touch points with verl 0.9.1: some hold everywhere, some where flash-attn is not installed, some on the
+CPU platform."""
 
 from __future__ import annotations
 
@@ -51,6 +52,21 @@ EVERYWHERE = (
     ),
 )
 
+WITHOUT_FLASH_ATTN = (
+    Touch(
+        "verl.utils.torch_functional",
+        f"{_HERE}.flashless:log_probs",
+        "log-probabilities of all tokens at once",
+        (Point("logprobs_from_logits_v2", ("logits", "labels")),),
+    ),
+    Touch(
+        "verl.utils.model",
+        f"{_HERE}.flashless:value_head",
+        "the critic's value head without flash-attn",
+        (Point("load_valuehead_model", ("local_path", "torch_dtype", "model_config", "trust_remote_code")),),
+    ),
+)
+
 ON_CPU = (
     Touch(
         "verl.plugin.platform.platform_manager",
@@ -79,18 +95,6 @@ ON_CPU = (
         f"{_HERE}.cpu.patches:process_group",
         "the gloo process group",
         (Point("initialize_global_process_group_ray", ("timeout_second", "backend")),),
-    ),
-    Touch(
-        "verl.utils.torch_functional",
-        f"{_HERE}.cpu.patches:log_probs",
-        "log-probabilities of all tokens at once",
-        (Point("logprobs_from_logits_v2", ("logits", "labels")),),
-    ),
-    Touch(
-        "verl.utils.model",
-        f"{_HERE}.cpu.patches:value_head",
-        "the critic's value head without flash-attn",
-        (Point("load_valuehead_model", ("local_path", "torch_dtype", "model_config", "trust_remote_code")),),
     ),
     Touch(
         "verl.workers.engine.fsdp.transformer_impl",

@@ -43,26 +43,6 @@ def process_group(module: ModuleType) -> None:
     around(module, "initialize_global_process_group_ray", gloo)
 
 
-def value_head(module: ModuleType) -> None:
-    """Load the critic with the attention that its config names: verl asks for flash_attention_2 by name."""
-    around(module, "load_valuehead_model", _load_value_head)
-
-
-def _load_value_head(
-    original: Any, local_path: Any, torch_dtype: Any, model_config: Any, trust_remote_code: bool
-) -> Any:
-    from transformers import AutoModelForTokenClassification
-
-    chosen = getattr(model_config, "_attn_implementation", None) or "sdpa"
-    return AutoModelForTokenClassification.from_pretrained(
-        pretrained_model_name_or_path=local_path,
-        dtype=torch_dtype,
-        config=model_config,
-        attn_implementation="sdpa" if chosen.startswith("flash") else chosen,
-        trust_remote_code=trust_remote_code,
-    )
-
-
 def engine(module: ModuleType) -> None:
     """Compute in fp32, and give forward-only models no offload policy.
 
@@ -115,16 +95,3 @@ def agent_loop(module: ModuleType) -> None:
     from klinic.trainer.plugin.cpu.agent_loop import BatchedAgentLoopManager
 
     setattr(module, "AgentLoopManagerTQ", BatchedAgentLoopManager)  # noqa: B010
-
-
-def log_probs(module: ModuleType) -> None:
-    """Take log-probabilities of all tokens at once: verl's loop (one call and one gradient node a token) was
-    made to save GPU memory and takes most of a small model's step on a CPU."""
-
-    def at_once(original: Any, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        if logits.dtype not in (torch.float32, torch.float64):
-            return original(logits, labels)  # type: ignore[no-any-return]
-        chosen = logits.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        return chosen - torch.logsumexp(logits, dim=-1)
-
-    around(module, "logprobs_from_logits_v2", at_once)
