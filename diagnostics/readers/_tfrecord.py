@@ -20,14 +20,14 @@ def _table() -> list[int]:
     return table
 
 
-_TABLE = _table()
+TABLE = _table()
 
 
 def crc32c(data: bytes) -> int:
     """The Castagnoli CRC of bytes."""
     crc = 0xFFFFFFFF
     for byte in data:
-        crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
     return crc ^ 0xFFFFFFFF
 
 
@@ -52,30 +52,36 @@ class Frames:
     def __init__(self) -> None:
         self.skipped = 0
         self.first_skip = 0
-        self._buffer = b""
-        self._offset = 0
+        self.buffer = b""  # what is fed, from the last sound end on; `at`: how far it is read
+        self.at = 0
+        self.offset = 0  # of the buffer in the file
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The payloads that `data` completes."""
-        buffer = self._buffer + data if self._buffer else data
-        at, size, lengths = 0, len(buffer), _LENGTH.unpack_from
-        while at + 12 <= size:
+    def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """(payload, its masked CRC) of the frames that `data` completes; `jump` may be called between them."""
+        buffer = self.buffer = self.buffer + data if self.buffer else data
+        size, lengths = len(buffer), _LENGTH.unpack_from
+        self.at = 0
+        while (at := self.at) + 12 <= size:
             if masked_crc(buffer[at : at + 8]) != buffer[at + 8 : at + 12]:
-                found = self._next_frame(buffer, at + 1)
-                self._skip(at, found - at)
-                at = found
+                self.at = self._next_frame(buffer, at + 1)
+                self._skip(at, self.at - at)
                 continue
             end = at + 16 + lengths(buffer, at)[0]
             if end > size:
                 break
-            yield buffer[at + 12 : end - 4]
-            at = end
-        self._buffer = buffer[at:]
-        self._offset += at
+            self.at = end
+            yield buffer[at + 12 : end - 4], buffer[end - 4 : end]
+        self.buffer = buffer[self.at :]
+        self.offset += self.at
+        self.at = 0
+
+    def jump(self, count: int) -> None:
+        """Leave out bytes that were read otherwise."""
+        self.at += count
 
     def _skip(self, at: int, count: int) -> None:
         if not self.skipped:
-            self.first_skip = self._offset + at
+            self.first_skip = self.offset + at
         self.skipped += count
 
     def _next_frame(self, buffer: bytes, at: int) -> int:
@@ -90,4 +96,4 @@ class Frames:
 
     def rest(self) -> int:
         """Bytes of a frame whose end is missing."""
-        return len(self._buffer)
+        return len(self.buffer)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from klinic.diagnostics.readers import _tfrecord as tfrecord
 from klinic.diagnostics.readers import protowire as wire
+from klinic.diagnostics.readers._crc import wrong
+from klinic.diagnostics.readers._fastevents import Layout, layout_at
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import parse
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
@@ -20,6 +23,8 @@ _CONTENT = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 17:
 TIME_KEY, STEP_KEY, FLOAT_KEY = 0x09, 0x10, 0x15  # wall_time, step, simple_value as the wire has them
 NO_STEP = b"\xff" * 11  # longer than any number on the wire
 _FLOAT = struct.Struct("<f").unpack_from
+MANY = 64 * 1024  # fewer bytes are not worth the quick way
+MAX_LAYOUTS = 32
 _SCALARS = ("", "scalars")
 ARGUMENTS = "args/text_summary"  # transformers writes its training arguments under this tag
 
@@ -71,19 +76,61 @@ class EventFile:
         self._records = 0
         self._damaged = 0
         self._framework = False
+        self._layouts: list[Layout] = []
+        self._missed = 0
+        self._unsound = 0
 
     def feed(self, data: bytes) -> Iterator[Event]:
-        """Report the rows whose step is over."""
-        for record in self._frames.feed(data):
+        """Report the rows whose step is over, in blocks where the steps are alike."""
+        seen: list[tuple[bytes, bytes]] = []
+        frames = self._frames
+        for frame in frames.feed(data):
             self._records += 1
-            if not self._known(record):
-                yield from self._take(record)
+            seen.append(frame)
+            before = self._step
+            if not self._known(frame[0]):
+                yield from self._take(frame[0])
+            if self._step != before and len(frames.buffer) >= MANY:
+                yield from self._steps_alike(seen)
+        for _ in wrong(seen):
+            self._unsound += 1
+
+    def _steps_alike(self, seen: list[tuple[bytes, bytes]]) -> Iterator[Event]:
+        """The last record seen began a step: read that step and those after it at once, where they are alike."""
+        frames, size = self._frames, len(seen[-1][0]) + 16
+        start = frames.at - size
+        layout = next((known for known in self._layouts if known.begins(frames.buffer, start)), None)
+        if layout is None and self._missed < MAX_LAYOUTS:
+            self._missed += 1
+            layout = layout_at(frames.buffer, start)
+        if layout is None:
+            return
+        at, data = start, memoryview(frames.buffer)
+        while found := layout.rows(data[at:]):
+            block, length, unsound = found
+            if at == start:
+                self._values.clear()
+                self._records -= 1
+                seen.pop()
+            yield from self._flush()
+            at += length
+            self._unsound += unsound
+            self._records += len(block.steps) * len(block.names)
+            yield from self._learn_names(block.names)
+            yield replace(block.head(len(block.steps) - 1), line=self._records - len(block.names))
+            last = block.row(len(block.steps) - 1)  # more of its step may follow
+            self._values, self._step, self._time = dict(last.values), last.step, last.time or 0.0
+        if at == start:
+            return
+        self._step_bytes = NO_STEP
+        self._layouts = [layout, *(other for other in self._layouts if other is not layout)][:MAX_LAYOUTS]
+        frames.jump(at - start - size)
 
     def _known(self, record: bytes) -> bool:
         """The usual case, quick: a further tag of the step at hand, in the very bytes that named the tag before."""
         end = 10 + len(self._step_bytes)
         tag = self._tags.get(record[end:-4]) if record[10:end] == self._step_bytes else None
-        if tag is None or record[9] != STEP_KEY or tag in self._values:
+        if tag is None or (record[0], record[9]) != (TIME_KEY, STEP_KEY) or tag in self._values:
             return False
         self._values[tag] = _FLOAT(record, len(record) - 4)[0]
         return True
@@ -95,6 +142,8 @@ class EventFile:
         if frames.skipped or self._damaged:
             where = f" from byte {frames.first_skip}" if frames.skipped else ""
             yield Note(f"damaged records{where} were left out ({frames.skipped} bytes, {self._damaged} records)")
+        if self._unsound:
+            yield Note(f"{self._unsound} records have a wrong checksum; read all the same")
         if frames.rest():
             yield Note(f"the last record is cut short ({frames.rest()} bytes) and was left out")
         yield Meta(not_rl=why_not_rl(self._names))
@@ -103,13 +152,16 @@ class EventFile:
         if not self._values:
             return
         values, self._values = self._values, {}
-        fresh = values.keys() - self._names.keys()
+        yield from self._learn_names(values)
+        yield Row(values, self._step, self._time, line=self._records)
+
+    def _learn_names(self, names: Iterable[str]) -> Iterator[Event]:
+        fresh = set(names) - self._names.keys()
         self._names.update(dict.fromkeys(fresh))
         framework = "" if self._framework or not fresh else framework_of(fresh)
         if framework:
             self._framework = True
             yield Meta(framework=framework)
-        yield Row(values, self._step, self._time, line=self._records)
 
     def _take(self, record: bytes) -> Iterator[Event]:
         try:
