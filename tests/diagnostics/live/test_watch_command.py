@@ -1,0 +1,111 @@
+"""`klinic watch`: exit codes, waiting, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from klinic.diagnostics.cli import main
+
+KLINIC = str(Path(sys.executable).with_name("klinic"))
+
+
+def run(*words: Any) -> Any:
+    return CliRunner().invoke(main, ["watch", *map(str, words)])
+
+
+def test_once_shows_and_leaves(samples: Path) -> None:
+    done = run(samples / "healthy/ppo-cpu-s1", "--once")
+    assert done.exit_code == 0
+    assert "step 40/40  health" in done.output
+    assert "ended: finished, step 40 of 40" in done.output
+
+
+def test_a_run_that_has_ended_is_left_with_the_code_that_says_how(samples: Path) -> None:
+    assert run(samples / "healthy/ppo-cpu-s1").exit_code == 0
+    assert run(samples / "h200/ppo_lr_too_high", "--until", "sick").exit_code == 0
+    assert run(samples / "healthy/ppo-cpu-s1", "--until", "sick").exit_code == 1
+    assert run(samples / "h200/ppo_lr_too_high", "--fail-on", "error").exit_code == 1
+    assert run(samples / "healthy/ppo-cpu-s1", "--fail-on", "error").exit_code == 0
+
+
+def test_what_cannot_be_watched_is_said_in_a_line(tmp_path: Path) -> None:
+    assert run(tmp_path / "nothing", "--once").exit_code == 2
+    assert run("-").exit_code == 2
+    assert run(tmp_path, "--until", "never").exit_code == 2
+    assert run(tmp_path, "--once", "--timeout", "3s").exit_code == 2
+
+
+def test_the_time_is_over(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = run(tmp_path / "later.log", "--timeout", "1s", "--interval", "0.2")
+    assert done.exit_code == 3
+    assert "nothing to read yet" in done.output
+    assert "time is over: the end has not come" in done.output
+    assert time.monotonic() - began < 10
+
+
+def test_alerts_that_cannot_be_used_are_refused_before_anything_else(tmp_path: Path, samples: Path) -> None:
+    file = tmp_path / "alerts.yaml"
+    file.write_text("channels:\n  - {kind: slack, url: 'https://hooks.slack.com/services/T/B/xyzxyz'}\n")
+    done = run(samples / "healthy/ppo-cpu-s1", "--alerts", file)
+    assert done.exit_code == 2
+    assert "xyzxyz" not in done.output
+
+
+@pytest.fixture
+def watch() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: Any) -> subprocess.Popen[str]:
+        command = [KLINIC, "watch", *map(str, words)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def row(step: int, score: float = 0.5) -> str:
+    data = {"critic/score/mean": score, "actor/ppo_kl": 0.001, "timing_s/step": 1.0}
+    return json.dumps({"step": step, "data": data}) + "\n"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_leaves_cleanly_and_says_so(tmp_path: Path, watch: Any, number: int, code: int) -> None:
+    log = tmp_path / "metrics.jsonl"
+    log.write_text(row(1) + row(2))
+    process = watch(log, "--interval", "0.2")
+    for line in process.stdout:
+        if "step 2" in line:
+            break
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert said.splitlines()[-1].endswith("left; the run goes on")
+    assert "Traceback" not in said
+
+
+def test_a_log_that_grows_is_told_line_by_line_until_the_step(tmp_path: Path, watch: Any) -> None:
+    log = tmp_path / "metrics.jsonl"
+    process = watch(log, "--plain", "--interval", "0.1", "--until", "step=6", "--timeout", "60s")
+    assert "nothing to read yet" in process.stdout.readline()
+    for step in range(1, 7):
+        with log.open("a") as stream:
+            stream.write(row(step))
+        time.sleep(0.3)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert re.search(r"\d\d:\d\d:\d\d  step 6  health", said)
