@@ -113,7 +113,7 @@ def layout_at(data: bytes, at: int) -> Layout | None:
     frames: list[tuple[int, int, str]] = []
     while at + 12 <= len(data) and len(frames) <= MAX_TAGS:
         end = at + 16 + struct.unpack_from("<Q", data, at)[0]
-        if end > len(data) or end - at - 16 > MAX_LENGTH:
+        if not tfrecord.starts_a_record(data, at) or end > len(data) or end - at - 16 > MAX_LENGTH:
             return None
         record = data[at + 12 : end - 4]
         found = _scalar(record)
