@@ -84,6 +84,7 @@ def shell() -> Component:
             dcc.Store(id="fresh"),
             dcc.Store(id="sink"),
             html.Header(id="header"),
+            html.Div(id="offline", className="offline", role="alert", hidden=True),
             html.Main(id="page", tabIndex=-1),
             html.Div(id="spoken", className="sr", **{"aria-live": "polite"}),
         ],
@@ -94,6 +95,7 @@ def shell() -> Component:
 def header(look: Look, path: str) -> list[Component]:
     """Brand, pages, language and theme."""
     say = speaker(look.lang)
+    gone = html.Span(say("offline"), id="offline-words", hidden=True)
     places = (("/", "nav.runs"), ("/explore", "nav.explore"), ("/compare", "nav.compare"))
     links = [dcc.Link(say(key), href=href, className="nav" + (" here" if href == path else "")) for href, key in places]
     lang = html.Button(
@@ -110,6 +112,7 @@ def header(look: Look, path: str) -> list[Component]:
         html.A(say("nav.skip"), href="#page", className="skip"),
         dcc.Link([html.Span(className="mark", **{"aria-hidden": "true"}), "klinic"], href="/", className="brand"),
         html.Nav(links),
+        gone,
         html.Div([lang, theme], className="buttons"),
     ]
 
@@ -136,10 +139,8 @@ def _route(app: Dash, context: Context) -> None:
         prevent_initial_call=True,
     )(page)
 
-    def waiting(_n: Any, name: str, ui: Any) -> Any:
-        entry = context.shelf.entry(name) if name else None
-        there = bool(context.shelf.entries) if not name else (entry is not None and entry.standing != "waiting")
-        if not there and not (name and entry is None and context.shelf.ready.is_set()):
+    def waiting(_n: Any, what: Any, ui: Any) -> Any:
+        if not context.arrived(what["run"], ready=what["ready"]):
             return no_update
         return _drawn(context, look_of(ui), str(ui.get("path") or "/"), str(ui.get("search") or ""))
 

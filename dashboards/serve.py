@@ -5,22 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from klinic.dashboards.app import create_app
+from klinic.dashboards.pages.context import run_url
 from klinic.dashboards.store import Shelf
 from klinic.diagnostics.cli.group import fail
 
 
-def serve(paths: Sequence[str], *, host: str, port: int, refresh: float, token: str) -> None:
-    """Serve the runs of some paths; says the address once it listens."""
+def serve(paths: Sequence[str], *, host: str, port: int, refresh: float, token: str, one_run: bool = False) -> None:
+    """Serve the runs of some paths; says the address once it listens: for one run directory, that of its page."""
     shelf = Shelf(paths, refresh)
     server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
     shelf.start()
     asks = ", asks for the token" if token else ""
-    click.echo(f"klinic dashboard on http://{host}:{server.port}/ ({', '.join(paths)}){asks}; Ctrl-C ends it")
+    page = run_url(Path(paths[0]).resolve().name) if one_run else "/"
+    click.echo(f"klinic dashboard on http://{host}:{server.port}{page} ({', '.join(paths)}){asks}; Ctrl-C ends it")
     try:
         server.serve_forever()
     finally:

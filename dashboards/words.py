@@ -11,7 +11,9 @@ import yaml
 from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
-from klinic.diagnostics.engine.model import Evidence, Finding
+from klinic.dashboards.store.entry import Entry
+from klinic.diagnostics.engine.model import Evidence, Finding, Incident, Override
+from klinic.diagnostics.engine.wording import worded
 from klinic.diagnostics.report.phrases import evidence_words, shortened
 
 Say = Callable[..., str]
@@ -82,6 +84,35 @@ def evidence_text(item: Evidence, lang: Lang) -> str:
         return say("evidence.plain", x=text, s=item.step)
     side = "above" if item.op in (">", ">=") else "below"
     return say(f"evidence.{side}", x=text, v=number(item.value), b=number(item.bound), u=item.unit, s=item.step)
+
+
+def told(entry: Entry, incident: Incident, part: str, lang: Lang) -> str:
+    """A text of an incident (message, cause, fix) in a language, its gaps filled from the log and the config."""
+    said, card = str(getattr(incident, part)), cards().get(incident.id)
+    text = card.text(part, lang) if card and lang != "en" else ""
+    if not text or entry.run is None or text == card_text(incident.id, part):
+        return said
+    return worded(text, dict(incident.captures), entry.run.config)
+
+
+def card_text(rule: str, part: str) -> str:
+    """A text of a card in English."""
+    card = cards().get(rule)
+    return card.text(part) if card else ""
+
+
+def reason(item: Override, part: str, lang: Lang) -> str:
+    """A text of a remedy (because, effect, side_effect) in a language, where its card has it."""
+    said = item.side_effects if part == "side_effect" else str(getattr(item, part))
+    card = cards().get(item.id)
+    tries = (card.data.get(lang) or {}).get("try") if card and lang != "en" else None
+    if card is None or not isinstance(tries, list):
+        return said
+    for mine, theirs in zip(card.data.get("try") or (), tries, strict=False):
+        text = str(mine.get(part) or "")
+        if text and said.startswith(text) and theirs.get(part):
+            return str(theirs[part]) + said[len(text) :]  # what the run itself added stands behind the card's text
+    return said
 
 
 PLAIN_FILES = ("console.log", "metrics.jsonl", "train.log", "output.log", "stdout")

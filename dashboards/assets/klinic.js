@@ -68,6 +68,11 @@
       history.replaceState(history.state, "", "?" + params);
       return skip();
     },
+    grouped: (by) => {
+      if (narrowed.group && narrowed.group.by !== by) { narrowed.group = null; narrow(); }
+      setTimeout(press, 50); /* after React has put the buttons in their place */
+      return skip();
+    },
     search: (needle, options) => ({ ...options, quickFilterText: needle || "" }),
     marked: (rows, words) => {
       const many = (rows || []).length;
@@ -122,12 +127,13 @@
   }
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy],[data-ui],[data-filter],[data-export],#view-window");
+    const button = event.target.closest("[data-copy],[data-ui],[data-filter],[data-group],[data-export],#view-window");
     if (!button) return;
     if (button.id === "view-window") window.klinicCharts.spread(null, null);
     else if (button.dataset.copy !== undefined) copy(button);
     else if (button.dataset.export) exported(button.dataset.export);
     else if (button.dataset.ui) flip(button.dataset.ui);
+    else if (button.dataset.by) group(button);
     else filter(button);
   });
 
@@ -147,15 +153,57 @@
     });
   }
 
+  /* A status chip and a group narrow the grid together; the chosen group outlives its button's drawing anew. */
+  const narrowed = { kind: null, group: null };
+  const equals = (text) => text ? { filterType: "text", type: "equals", filter: text } : { filterType: "text", type: "blank" };
+
   function filter(button) {
-    document.querySelectorAll("[data-filter]").forEach((chip) => {
-      chip.classList.toggle("chosen", chip === button);
-      chip.setAttribute("aria-pressed", String(chip === button));
-    });
-    const kind = button.dataset.filter;
-    const model = kind ? { kind: { filterType: "text", type: "equals", filter: kind } } : {};
-    ns.set_props("runs-grid", { filterModel: model });
+    narrowed.kind = button.dataset.filter || null;
+    narrow();
   }
+
+  function group(button) {
+    const mine = { by: button.dataset.by, name: button.dataset.group };
+    const same = narrowed.group && narrowed.group.by === mine.by && narrowed.group.name === mine.name;
+    narrowed.group = same ? null : mine;
+    narrow();
+  }
+
+  function press() {
+    const { kind, group: one } = narrowed;
+    const set = (query, holds) => document.querySelectorAll(query).forEach((chip) => {
+      chip.classList.toggle("chosen", holds(chip));
+      chip.setAttribute("aria-pressed", String(holds(chip)));
+    });
+    set("[data-filter]", (chip) => (chip.dataset.filter || null) === kind);
+    set("[data-group]", (chip) => Boolean(one) && chip.dataset.group === one.name && chip.dataset.by === one.by);
+  }
+
+  function narrow() {
+    const { kind, group: one } = narrowed;
+    press();
+    ns.set_props("runs-grid", { filterModel: { ...(kind ? { kind: equals(kind) } : {}), ...(one ? { [one.by]: equals(one.name) } : {}) } });
+  }
+
+  /* ---- the server may end before its page does: say so, stop asking, and go on when it is back ---- */
+  const CLOCKS = ["runs-tick", "run-tick", "explore-tick", "compare-tick", "compare-slow", "waiting-tick"];
+  let lost = false;
+  async function reach() {
+    let there = true;
+    try { there = (await fetch("/assets/icon.svg", { method: "HEAD", cache: "no-store" })).ok; } catch { there = false; }
+    if (there && lost) { location.reload(); return; }
+    if (!there && !lost) lose();
+    setTimeout(reach, lost ? 3000 : 1000);
+  }
+  function lose() {
+    lost = true;
+    CLOCKS.forEach((id) => { try { ns.set_props(id, { disabled: true }); } catch { /* not on this page */ } });
+    const place = $("#offline"), words = $("#offline-words");
+    if (!place || !words) return;
+    place.textContent = words.textContent.replace("{at}", new Date().toLocaleTimeString());
+    place.hidden = false;
+  }
+  setTimeout(reach, 2000);
 
   /* ---- links inside the grid go through the router; keys: Enter opens, x marks ---- */
   window.klinicGo = (href) => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
@@ -28,8 +29,20 @@ class Context:
         return dcc.Interval(id=name, interval=max(int(self.refresh * 1000), 200) * times)
 
     def wait(self, name: str, shown: Component) -> Component:
-        """A page that is drawn anew as soon as the run of that name (or any, for "") is there."""
-        return html.Div([dcc.Store(id="waiting", data=name), self.clock("waiting-tick"), shown])
+        """A page that is drawn anew as soon as its run (any, for "") is there, or all was looked through."""
+        store = dcc.Store(id="waiting", data={"run": name, "ready": self.shelf.ready.is_set()})
+        return html.Div([store, self.clock("waiting-tick"), shown])
+
+    def arrived(self, name: str, *, ready: bool) -> bool:
+        """Whether a page that waits for a run, and was drawn before or after all was looked through, is out of date."""
+        entry = self.shelf.entry(name) if name else next(iter(self.shelf.entries.values()), None)
+        if entry is None:
+            return self.shelf.ready.is_set() != ready
+        return not name or entry.standing != "waiting"
+
+    def begins(self, name: str) -> bool:
+        """Whether a run of that name is about to be written: its directory was given, and holds nothing to read."""
+        return name in {Path(root).resolve().name for root in self.shelf.roots if Path(root).is_dir()}
 
     @property
     def roots(self) -> str:

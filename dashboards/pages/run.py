@@ -26,8 +26,11 @@ def layout(context: Context, look: Look, search: str) -> Component:
     params, say = query(search), speaker(look.lang)
     name = one(params, "run")
     entry = context.shelf.entry(name)
+    if entry is None and context.begins(name):
+        return context.wait(name, message(say("run.begins"), say("run.begins.why.empty"), kind="waiting"))
     if entry is None and context.shelf.ready.is_set():
-        return message(say("run.missing"), say("run.missing.why", id=name, roots=context.roots), kind="error")
+        why = say("run.missing.why", id=name, roots=context.roots)
+        return context.wait(name, message(say("run.missing"), why, kind="error"))
     if entry is not None and entry.standing == "broken":
         return message(say("run.broken"), entry.problem, html.Code(entry.path), kind="error")
     view = dcc.Store(id="view", data=view_of(params))

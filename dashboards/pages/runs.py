@@ -13,6 +13,7 @@ from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of, run_url
+from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views.parts import Component, icon, loading, message
 from klinic.dashboards.words import duration, named, speaker
@@ -40,7 +41,7 @@ def layout(context: Context, look: Look, _search: str) -> Component:
         code = html.Code(say("runs.empty.try"))
         why = say("runs.empty.why", roots=context.roots)
         return context.wait("", message(say("runs.empty"), why, code))
-    stamp = max(entry.stamp for entry in entries.values())
+    stamp = context.shelf.stamp
     search = dcc.Input(id="runs-search", type="search", placeholder=say("runs.search"), debounce=0.15, maxLength=200)
     compare = html.A(id="runs-compare", className="button disabled", children=say("runs.compare.hint"))
     return html.Div(
@@ -50,7 +51,8 @@ def layout(context: Context, look: Look, _search: str) -> Component:
                 [html.P(counted(entries.values(), look.lang), id="runs-count", className="counted"), search],
                 className="top",
             ),
-            html.Div([_chips(look.lang), compare], className="top"),
+            html.Div([_chips(look.lang), chooser(look.lang), compare], className="top"),
+            html.Div(id="runs-groups", className="groups", role="group", **{"aria-label": say("runs.group")}),
             context.clock("runs-tick"),
             dcc.Store(id="runs-seen", data=stamp),
             dcc.Store(id="runs-words", data={"hint": say("runs.compare.hint"), "many": say("runs.compare", n="{n}")}),
@@ -112,6 +114,7 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
         "scored": number(score.value) if score and score.value is not None else "–",
         "spark": spark(score.spark, score.low, score.high, score.status) if score else "",
         "finding": _top(entry, lang),
+        "rule": _rule(entry),
         "framework": " ".join(filter(None, (run.source.framework, run.source.version))) if run else "",
         "age": silence,
         "aged": duration(silence, lang) if silence is not None else "–",
@@ -132,6 +135,14 @@ def _top(entry: Entry, lang: Lang) -> str:
     if root is None or root.severity <= Severity.INFO:
         return ""
     return f"{root.name}, {say('run.step', step=root.first_step)}"
+
+
+def _rule(entry: Entry) -> str:
+    """The name of the worst incident or of the root finding of note."""
+    found = entry.diagnosis
+    loud = [incident.name for incident in found.incidents if incident.severity > Severity.INFO] if found else []
+    root = worst_root(found.findings) if found else None
+    return loud[0] if loud else root.name if root and root.severity > Severity.INFO else ""
 
 
 def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
@@ -163,6 +174,9 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
     scored, aged = ({"valueFormatter": {"function": f"params.data.{name}"}} for name in ("scored", "aged"))
     make: list[tuple[str, str, int, dict[str, Any]]] = [
         ("kind", "status", 10, {"hide": True}),
+        ("project", "project", 10, {"hide": True}),
+        ("rule", "finding", 10, {"hide": True}),
+        ("phase", "state", 10, {"hide": True}),
         ("rank", "status", 100, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
         ("id", "name", 200, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
         ("health", "health", 100, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
@@ -185,13 +199,15 @@ def register(app: Dash, context: Context) -> None:
     def tick(_n: Any, seen: int, ui: Any) -> Any:
         entries, lang = context.shelf.entries, look_of(ui).lang
         changed = [entry for entry in entries.values() if entry.stamp > seen]
-        if not changed:
+        gone = [{"id": name} for stamp, name in context.shelf.gone if stamp > seen]
+        if not changed and not gone:
             return no_update, no_update, no_update
         news = {
+            "remove": gone,
             "add": [row(e, lang) for e in changed if e.born > seen],
             "update": [row(e, lang) for e in changed if e.born <= seen],
         }
-        return {**news, "async": False}, max(e.stamp for e in changed), counted(entries.values(), lang)
+        return {**news, "async": False}, context.shelf.stamp, counted(entries.values(), lang)
 
     app.callback(
         Output("runs-grid", "rowTransaction"),
@@ -202,6 +218,20 @@ def register(app: Dash, context: Context) -> None:
         State("ui", "data"),
         prevent_initial_call=True,
     )(tick)
+
+    def grouped(by: Any, _seen: Any, ui: Any) -> Any:
+        lang = look_of(ui).lang
+        return groups((row(entry, lang) for entry in context.shelf.entries.values()), str(by or ""), lang) if by else []
+
+    app.callback(
+        Output("runs-groups", "children"), Input("runs-by", "value"), Input("runs-seen", "data"), State("ui", "data")
+    )(grouped)
+    app.clientside_callback(
+        ClientsideFunction("klinic", "grouped"),
+        Output("runs-groups", "className"),
+        Input("runs-by", "value"),
+        Input("runs-groups", "children"),
+    )
 
     app.clientside_callback(
         ClientsideFunction("klinic", "search"),

@@ -29,7 +29,9 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsaf
 
 def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
     """All runs in one page, in English; `color` and `width` change nothing."""
-    return page([Entry(case.run.source.path, case.run.source.path, case.run, case.diagnosis) for case in judged])
+    return page(
+        [Entry(case.run.source.path, case.run.source.path, run=case.run, diagnosis=case.diagnosis) for case in judged]
+    )
 
 
 def page(entries: Sequence[Entry], look: Look | None = None) -> str:

@@ -25,14 +25,16 @@ LIVE_S, LIVE_STEPS = 60.0, 10  # a log without a manifest is live until it was s
 class Entry:
     """A run or the reason why there is none.
 
-    id: stable name for links, unique in a dashboard. epoch: grows whenever rows before the last ones may have
-    changed, so that a page must draw anew; version: grows with every change. grew: when its files last grew.
+    id: stable name for links, unique in a dashboard. listed: the path under which its files are found.
+    epoch: grows whenever rows before the last ones may have changed, so that a page must draw anew.
+    version: grows with every change. grew: when its files last grew.
     memory: what was evaluated of these rows; an epoch has its own.
     stamp, born: place of its last change and of its first one among all changes on the shelf.
     """
 
     id: str
     path: str
+    listed: str = ""
     run: Run | None = None
     diagnosis: Diagnosis | None = None
     problem: str = ""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from klinic.dashboards.store.entry import Entry
+from klinic.diagnostics.engine.diagnose import JudgeError
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.engine.monitor import Monitor
 from klinic.diagnostics.readers import ReadError
@@ -75,6 +76,8 @@ class Judging:
             self._monitors[entry.id] = monitor  # others are not judged again: their memory is let go
         try:
             found = monitor.diagnose(run)
+        except JudgeError as error:  # of a run that has just begun there is nothing to say yet
+            return None, "" if going else str(error).removeprefix(f"{run.source.path}: ")
         except (ReadError, ValueError) as error:
             return None, str(error).removeprefix(f"{run.source.path}: ")
         except Exception as error:  # one run's trouble must not end the judging of all others

@@ -18,6 +18,7 @@ from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 
+MAX_GONE = 1000
 PAUSE = 0.05  # seconds after which the judge looks again for something to judge
 
 
@@ -31,6 +32,7 @@ class Shelf:
         self._scans = [Root(root) for root in roots]
         self._entries: Mapping[str, Entry] = MappingProxyType({})
         self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.gone: tuple[tuple[int, str], ...] = ()  # (stamp, id) of runs that are no longer there
         self._stamp = 0
         self._lock = threading.RLock()
         self._end = threading.Event()
@@ -59,6 +61,11 @@ class Shelf:
         """All runs by their id, as they stood at one moment."""
         return self._entries
 
+    @property
+    def stamp(self) -> int:
+        """The place of the last change among all."""
+        return self._stamp
+
     def entry(self, name: str) -> Entry | None:
         """One run by its id, or by the folder that holds it alone; one that is not yet judged is judged next."""
         entries = self._entries
@@ -86,6 +93,7 @@ class Shelf:
         listed = [(scan, scan.plans()) for scan in self._scans]
         names = self._name([plan.path for _, plans in listed for plan in plans])
         self._announce([plan for _, plans in listed for plan in plans], names)
+        self._drop({plan.path for _, plans in listed for plan in plans})
         jobs = {plan.path: (scan, plan, len(plans) == 1) for scan, plans in listed for plan in plans}
         for path in list(jobs):
             if self._end.is_set():
@@ -118,7 +126,17 @@ class Shelf:
         new = {names[plan.path]: plan for plan in plans if looks_like_a_run(plan)}
         for name, plan in new.items():
             if name not in self._entries:
-                self._put(Entry(name, plan.path))
+                self._put(Entry(name, plan.path, plan.path))
+
+    def _drop(self, listed: set[str]) -> None:
+        """What is no longer listed goes: removed, moved, or files that turned out to be parts of a run directory."""
+        with self._lock:
+            gone = [entry.id for entry in self._entries.values() if entry.listed not in listed]
+            if gone:
+                self._stamp += 1
+                self.gone = (*self.gone, *((self._stamp, name) for name in gone))[-MAX_GONE:]
+                kept = {name: entry for name, entry in self._entries.items() if name not in gone}
+                self._entries = MappingProxyType(kept)
 
     def _name(self, paths: Sequence[str]) -> dict[str, str]:
         """path -> id: relative to its root, in full where two roots hold the same."""
@@ -136,7 +154,7 @@ class Shelf:
     def _take(self, news: News, name: str, listed: str) -> None:
         name = name + news.path.removeprefix(listed)
         with self._lock:
-            known = self._entries.get(name) or Entry(name, news.path)
+            known = self._entries.get(name) or Entry(name, news.path, listed)
             goes_on = _continues(known.run, news.run)
             changed = replace(
                 known,
@@ -159,7 +177,9 @@ class Shelf:
     def _settle(self, judged: Entry, diagnosis: Diagnosis | None, problem: str) -> None:
         """Take what was found; rows may have come meanwhile."""
         with self._lock:
-            entry = self._entries[judged.id]
+            entry = self._entries.get(judged.id)
+            if entry is None:
+                return
             self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
 
 

@@ -9,7 +9,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
-from klinic.dashboards.words import duration, evidence_text, named, speaker, summary, when
+from klinic.dashboards.words import duration, evidence_text, named, speaker, summary, told, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.engine.story import capital
@@ -58,42 +58,45 @@ def banner(entry: Entry, lang: Lang) -> Component:
     found, say = entry.diagnosis, speaker(lang)
     if found is None:
         return _judging(entry, lang)
-    title = html.H2([badge(found.verdict, say), html.Span(headline(found, lang), className="headline")])
+    title = html.H2([badge(found.verdict, say), html.Span(headline(entry, found, lang), className="headline")])
     health = html.Div([html.Strong(str(found.health)), html.Span(say("run.health"))], className="health")
-    rest = [html.P(story(found, lang), className="story"), *_first(entry, found, lang)]
+    rest = [html.P(story(entry, found, lang), className="story"), *_first(entry, found, lang)]
     return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
 
 
 def _judging(entry: Entry, lang: Lang) -> Component:
     """In the place of the verdict until there is one; the curves are there already."""
     say, rows = speaker(lang), entry.run.frame.height if entry.run else 0
-    title = html.H2([badge("read", say), html.Span(say("run.judging", n=f"{rows:,}"), className="headline")])
-    why = html.P(say("run.judging.why"), className="story")
-    return html.Section([html.Div(title, className="verdict"), why], className="banner read", role="status")
+    status, words, why = "read", say("run.judging", n=f"{rows:,}"), say("run.judging.why")
+    if not rows:
+        status, words, why = "begins", say("run.begins"), say("run.begins.why")
+    title = html.H2([badge(status, say), html.Span(words, className="headline")])
+    rest = html.P(why, className="story")
+    return html.Section([html.Div(title, className="verdict"), rest], className=f"banner {status}", role="status")
 
 
-def headline(found: Diagnosis, lang: Lang) -> str:
+def headline(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     """What is wrong, in a few words."""
     say, root = speaker(lang), worst_root(found.findings)
     crash = max((i for i in found.incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
     if crash is not None:
-        return capital(crash.message)
+        return capital(told(entry, crash, "message", lang))
     if root is None or root.severity <= Severity.INFO:
         return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
     return f"{capital(summary(root.id, root.message, lang))}, {when(root, lang)}"
 
 
-def story(found: Diagnosis, lang: Lang) -> str:
+def story(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     """What showed it and what followed, after the headline; the diagnosis' own sentence where there is no root."""
     say, root = speaker(lang), worst_root(found.findings)
     if root is None or root.severity <= Severity.INFO:
-        return "" if lang == "zh" or found.story.startswith(headline(found, lang)) else found.story
+        return "" if lang == "zh" or found.story.startswith(headline(entry, found, lang)) else found.story
     shown = [evidence_text(item, lang) for item in telling(root.evidence, 1)]
     after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
-    told = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
-    told += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []
-    if told:
-        shown.append(say("run.then", what=say("run.comma").join(told)))
+    after_it = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
+    after_it += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []
+    if after_it:
+        shown.append(say("run.then", what=say("run.comma").join(after_it)))
     others = [f.name for f in loud_roots(found) if f.id != root.id]
     shown += [say("run.apart", what=say("run.comma").join(others[:SHOWN]))] if others else []
     return say("run.semicolon").join(shown) + say("run.stop") if shown else found.story

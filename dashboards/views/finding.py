@@ -8,7 +8,7 @@ from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
-from klinic.dashboards.words import evidence_text, speaker, summary, when
+from klinic.dashboards.words import evidence_text, speaker, summary, told, when
 from klinic.diagnostics.engine.model import Finding, Incident
 from klinic.diagnostics.report.phrases import sentence, telling
 
@@ -54,17 +54,19 @@ def incidents(entry: Entry, lang: Lang) -> Component:
     if not found:
         return html.Div()
     say = speaker(lang)
-    return html.Section([html.H2(say("run.incidents")), *(_incident(item, lang) for item in found)], className="card")
+    return html.Section(
+        [html.H2(say("run.incidents")), *(_incident(entry, item, lang) for item in found)], className="card"
+    )
 
 
-def _incident(item: Incident, lang: Lang) -> Component:
+def _incident(entry: Entry, item: Incident, lang: Lang) -> Component:
     say, status = speaker(lang), BY_SEVERITY[item.severity]
     place = say("run.line", line=item.line) if item.line else ""
-    title = html.H3([icon(status), item.message, html.Span(place, className="meta")])
+    title = html.H3([icon(status), told(entry, item, "message", lang), html.Span(place, className="meta")])
     rows = [
         html.Div([html.Dt(say(f"run.{key}")), html.Dd(text)])
-        for key, text in (("cause", item.cause), ("fix", item.fix))
-        if text
+        for key in ("cause", "fix")
+        if (text := told(entry, item, key, lang))
     ]
     quote = [html.Pre(item.text)] if item.text else []
     return html.Article([title, *quote, html.Dl(rows)], className=f"incident {status}")

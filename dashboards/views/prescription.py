@@ -8,7 +8,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, copy
-from klinic.dashboards.words import speaker
+from klinic.dashboards.words import reason, speaker
 from klinic.diagnostics.engine.model import Override
 
 
@@ -39,7 +39,8 @@ def _change(item: Override, lang: Lang) -> Component:
         className="plus",
     )
     later = [html.Span(say("run.rank"), className="later")] if item.rank > 1 else []
-    texts = (("because", item.because), ("effect", item.effect), ("side", item.side_effects))
+    parts = (("because", "because"), ("effect", "effect"), ("side", "side_effect"))
+    texts = [(key, reason(item, part, lang)) for key, part in parts]
     rows = [html.Div([html.Dt(say(f"run.{key}")), html.Dd(text)]) for key, text in texts if text]
     return html.Article(
         [*later, html.Div([*(old if item.old is not None else []), new], className="diff"), html.Dl(rows)],

@@ -43,6 +43,24 @@ def test_filter_by_status(serve, visit, recordings) -> None:
         assert page.locator(".ag-row .badge").count() >= 1
 
 
+def test_runs_are_grouped_with_counts_and_a_group_narrows_the_grid(serve, visit, recordings) -> None:
+    with serve(str(recordings / "h200")) as url:
+        page = visit(url)
+        page.wait_for_function(JUDGED)
+        page.click("text=top finding >> nth=0")
+        page.wait_for_selector("[data-by=rule]")
+        first = page.locator("[data-by=rule]").first
+        name, many = first.get_attribute("data-group"), int(first.locator(".num").inner_text())
+        first.click()
+        page.wait_for_function(
+            f"() => document.querySelectorAll('.ag-center-cols-container .ag-row').length === {many}"
+        )
+        assert name in page.inner_text(".ag-row[row-index='0']")
+        assert page.get_attribute("[data-by=rule] >> nth=0", "aria-pressed") == "true"
+        page.click("[data-by=rule] >> nth=0")
+        page.wait_for_function("() => document.querySelectorAll('.ag-center-cols-container .ag-row').length > 5")
+
+
 def test_a_finding_zooms_all_charts_and_shows_its_evidence(recorded, visit) -> None:
     page = visit(f"{recorded}/run?run={SICK}")
     page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length === 6")

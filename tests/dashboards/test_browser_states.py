@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -40,3 +41,52 @@ def test_two_browsers_do_not_disturb_each_other(recorded, visit) -> None:
     done.wait(1.5)
     assert two.locator("[data-tab=vitals]").get_attribute("aria-selected") == "true"
     assert "tab=" not in two.url
+
+
+def test_a_page_says_when_the_dashboard_has_ended(recordings, chromium, opened) -> None:
+    """Ended servers are no error of the page: the visit's watch over the console is left out here."""
+    from klinic.dashboards.serve import in_background
+    from klinic.dashboards.store import Shelf
+
+    shelf = Shelf([str(recordings / SICK)], refresh=0.3)
+    server = in_background(shelf, refresh=0.5)
+    shelf.start()
+    context = chromium.new_context()
+    opened.append(context)
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/run?run=ppo_lr_too_high")
+    page.wait_for_selector(".banner.sick", timeout=60_000)
+    assert page.locator("#offline").is_hidden()
+    server.shutdown()
+    server.server_close()
+    shelf.stop()
+    page.wait_for_selector("#offline:not([hidden])", timeout=30_000)
+    assert "does not answer" in page.inner_text("#offline")
+    context.close()
+
+
+def test_the_page_of_a_run_directory_waits_for_its_run(serve, visit, recordings, tmp_path) -> None:
+    run = tmp_path / "ppo"
+    run.mkdir()
+    with serve(str(run)) as url:
+        page = visit(f"{url}/run?run=ppo")
+        page.wait_for_selector(".message.waiting")
+        manifest = {"schema": "klinic.run/1", "id": "ppo", "status": "running"}
+        (run / "console.log").write_text("loading\n")
+        (run / "run.json").write_text(json.dumps(manifest))
+        page.wait_for_selector(".banner.begins")
+        (run / "metrics.jsonl").write_text((recordings / SICK / "metrics.jsonl").read_text())
+        page.wait_for_selector(".banner.sick")
+        page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length >= 5")
+
+
+def test_files_that_become_parts_of_a_run_directory_are_no_rows_any_more(serve, visit, recordings, tmp_path) -> None:
+    run = tmp_path / "runs" / "a"
+    run.mkdir(parents=True)
+    (run / "console.log").write_text("step:1 - actor/ppo_kl:0.001 - critic/score/mean:0.5\n" * 3)
+    with serve(str(tmp_path / "runs")) as url:
+        page = visit(url)
+        page.wait_for_selector(".run-link[title='a/console.log']")
+        (run / "run.json").write_text(json.dumps({"schema": "klinic.run/1", "id": "a", "status": "finished"}))
+        page.wait_for_selector(".run-link[title='a']")
+        page.wait_for_selector(".run-link[title='a/console.log']", state="detached")

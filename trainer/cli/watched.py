@@ -22,7 +22,7 @@ def watched(run_dir: Path, wanted: bool) -> Iterator[None]:
         yield
         return
     run_dir.mkdir(parents=True, exist_ok=True)
-    words = [sys.executable, "-c", START, "dashboard", str(run_dir), "--port", "0"]
+    words = [sys.executable, "-c", START, "dashboard", str(run_dir), "--port", "0", "--one-run"]
     process = subprocess.Popen(words, start_new_session=True)  # noqa: S603 (our own command)
     try:
         yield
