@@ -144,11 +144,13 @@ def _offered(folder: Path) -> bool:
 
 
 @rules.command()
-@click.option("--rules", "folder", metavar="DIR", help="Cards of this folder alone, without the page of metrics.")
-@click.option("--out", default="docs", show_default=True, metavar="DIR", help="Write rules/*.md and metrics.md here.")
+@click.option("--rules", "folder", metavar="DIR", help="Cards of this folder alone, without the other pages.")
+@click.option(
+    "--out", default="docs", show_default=True, metavar="DIR", help="Write rules/*.md, metrics.md and launch*.md here."
+)
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
 def docs(folder: str | None, out: str, only_check: bool) -> None:
-    """Write the pages about rules and metrics: an index, a page a family, a page of metrics."""
+    """Write the pages about rules, metrics and launch commands from the data that klinic works with."""
     where = Path(out)
     try:
         pages = _pages([Path(folder)] if folder else list(folders(BUILTIN)), metrics=folder is None)
@@ -166,11 +168,12 @@ def docs(folder: str | None, out: str, only_check: bool) -> None:
 
 def _pages(cards_in: list[Path], *, metrics: bool) -> dict[str, str]:
     """Path below the folder of documentation -> text."""
+    from klinic.diagnostics.report.launchbook import launch_pages
     from klinic.diagnostics.report.metricbook import metric_page
     from klinic.diagnostics.report.rulebook import rule_pages
 
     pages = {f"rules/{name}": text for name, text in rule_pages(load_cards(cards_in)).items()}
-    return pages | ({"metrics.md": metric_page()} if metrics else {})
+    return pages | ({"metrics.md": metric_page(), **launch_pages()} if metrics else {})
 
 
 def _stale(where: Path, pages: dict[str, str]) -> list[str]:
