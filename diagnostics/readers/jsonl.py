@@ -68,7 +68,8 @@ def row_of(record: Mapping[str, Any], line: int | None = None) -> Row | None:
     data = record.get("data")
     if isinstance(data, dict) and "step" in record:
         return _verl_row(record, data, line)
-    values = dict(_numbers(record))
+    plain = all(type(value) is float or type(value) is int for value in record.values())
+    values = dict(record if plain and not record.keys() & NOT_METRICS else _numbers(record))
     step = next((_step(record[key]) for key in STEP_KEYS if _step(record.get(key)) is not None), None)
     time = next((float(record[key]) for key in TIME_KEYS if _is_number(record.get(key))), None)
     for key in (*TIME_KEYS, "step", "_step"):

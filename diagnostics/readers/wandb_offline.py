@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from klinic.diagnostics.readers import protowire as wire
 from klinic.diagnostics.readers._leveldb import Records
 from klinic.diagnostics.readers.base import Head
@@ -68,7 +70,7 @@ class Datastore:
         for field, value in wire.fields(record):
             if field == HISTORY:
                 yield from self._row(_history(wire.as_bytes(value)))
-            elif field == SUMMARY:
+            elif field == SUMMARY and not self._rows:  # it is asked for only where there is no history
                 self._summary.update(_items(wire.as_bytes(value), 1))
             elif field == CONFIG:
                 yield from _config(_items(wire.as_bytes(value), 1))
@@ -106,11 +108,45 @@ class Datastore:
 
 
 def _history(data: bytes) -> dict[str, Any]:
+    if (usual := usual_items(data)) is not None:
+        return usual
     record = _items(data, 1)
     for field, value in wire.fields(data):
         if field == 2:
             numbers = [wire.as_int(number) for key, number in wire.fields(wire.as_bytes(value)) if key == 1]
             record.setdefault("_step", wire.signed(numbers[0]) if numbers else 0)
+    return record
+
+
+def usual_items(data: bytes) -> dict[str, Any] | None:
+    """Quick reading of a history record in which every item is one short key and a short JSON value; else None."""
+    first, *pieces = data.split(JSON_KEY)
+    heads, texts = [first], []
+    for piece in pieces:
+        end = piece[0] + 1 if piece else 1
+        texts.append(piece[1:end])
+        heads.append(piece[end:])
+    step, rest = -1, heads.pop()
+    if rest[:1] == b"\x12" and len(rest) > 3 and rest[1] == len(rest) - 2 and rest[2] == 8:  # the step of the record
+        step, end = wire.varint(rest, 3)
+        if end != len(rest):
+            return None
+    elif rest:
+        return None
+    keys = []
+    for head, text in zip(heads, texts, strict=True):
+        size = len(head)
+        if size < 4 or head[0] != 10 or head[2:3] not in KEYS or head[3] != size - 4 or not text or head[1] > 127:
+            return None
+        if head[1] != size + len(text) + 1:
+            return None
+        keys.append(head[4:].decode("utf-8", "replace"))
+    try:
+        record = dict(zip(keys, orjson.loads(b"[" + b",".join(texts) + b"]"), strict=True))
+    except ValueError:
+        return None
+    if step >= 0:
+        record.setdefault("_step", wire.signed(step))
     return record
 
 
