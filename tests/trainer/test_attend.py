@@ -82,6 +82,7 @@ def test_the_doctor_alerts_once_and_asks_for_the_stop(run, webhook):
     assert doctor.reason.finding.name == "update-too-large"
     assert doctor.reason.onset == 5
     assert [each["rule"]["name"] for each in webhook.got if each["kind"] == "finding"] == ["update-too-large"]
+    assert [each["title"] for each in webhook.got if each["kind"] == "end"] == [f"klinic info: {run.path} was stopped"]
     told = [each for each in events(run.path) if each["kind"] == "alert"]
     assert [each["data"]["channel"] for each in told][:1] == ["chat"]
     assert told[0]["step"] - 5 <= 3

@@ -99,7 +99,8 @@ class Doctor:
         if look is None or look.diagnosis is None or not look.rows:
             return
         self.words = words(look.diagnosis)
-        self.reason = self.reason or self._errands.run(look)
+        reason = self._errands.run(look)
+        self.reason = self.reason or reason
         if self._errands.trouble:
             self.trouble, self._errands.trouble = self._errands.trouble, ""
 
