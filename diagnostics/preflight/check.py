@@ -71,7 +71,7 @@ def _composable(source: Source) -> list[str]:
 
 def _constraints(source: Source, settings: Settings) -> Iterator[Found]:
     for one in violations(settings):
-        severity = Severity.ERROR if one.hard else Severity.WARN
+        severity = Severity.ERROR if one.hard else Severity.WARN if one.sure else Severity.INFO
         place = source.place_of(*one.keys)
         yield Found("VERL", one.name, severity, one.message, place, one.stage, repair(one.name, settings), one.keys)
 

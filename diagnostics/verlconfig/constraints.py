@@ -21,15 +21,25 @@ PER_NODE, NODES, SP = "trainer.n_gpus_per_node", "trainer.nnodes", f"{ACTOR}.uly
 PROMPT, RESPONSE = "data.max_prompt_length", "data.max_response_length"
 
 
+class Doubt(str):
+    """The sentence of a soft constraint that lacks a fact to be sure: a remark, no warning."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Violation:
-    """A broken constraint: its name, the keys involved, a sentence; hard where verl stops, with the stage."""
+    """A broken constraint: its name, the keys involved, a sentence; hard where verl stops, with the stage.
+
+    sure: False where a fact was missing that might excuse it.
+    """
 
     name: str
     keys: tuple[str, ...]
     message: str
     hard: bool
     stage: str
+    sure: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ def violations(settings: Settings, key: str | None = None) -> Iterator[Violation
         if key is None or key in rule.keys:
             message = rule.check(settings)
             if message is not None:
-                yield Violation(rule.name, rule.keys, message, rule.hard, rule.stage)
+                yield Violation(rule.name, rule.keys, message, rule.hard, rule.stage, not isinstance(message, Doubt))
 
 
 def all_constraints() -> list[Constraint]:

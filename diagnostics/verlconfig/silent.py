@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from klinic.diagnostics.verlconfig.constraints import MINI, TRAIN, N, constraint
+from klinic.diagnostics.verlconfig.constraints import MINI, TRAIN, Doubt, N, constraint
 from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS, LOSS
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 
@@ -12,7 +12,8 @@ VAL_N, SAMPLE = f"{ROLLOUT}.val_kwargs.n", f"{ROLLOUT}.val_kwargs.do_sample"
 ASYNC, RESUME = f"{ACTOR}.checkpoint.async_save", "trainer.resume_mode"
 BOUND, FILTER = "algorithm.filter_groups.max_num_gen_batches", "algorithm.filter_groups.enable"
 TOP_P, TOP_K, EPOCHS = f"{ROLLOUT}.top_p", f"{ROLLOUT}.top_k", f"{ACTOR}.ppo_epochs"
-LORA = "actor_rollout_ref.model.lora_rank"
+LORA, MODEL = "actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.path"
+MORE = 100  # how many times as high a rate tiny models take
 # Learning rates between which runs of these kinds were seen to learn.
 FULL, ADAPTER = (1e-7, 1e-5), (1e-6, 1e-4)
 TINY = 100_000_000  # weights
@@ -82,23 +83,28 @@ def many_updates_a_batch(s: Settings) -> str | None:
     return f"{train} prompts in mini batches of {mini}, {epochs} times over: {train / mini * epochs:g} updates a batch"
 
 
-@constraint(LR, LORA, hard=False, stage="every update")
+@constraint(LR, LORA, MODEL, hard=False, stage="every update")
 def learning_rate_unusual(s: Settings) -> str | None:
-    """Outside of what is known to work for weights and for adapters."""
+    """Outside of what is known to work for weights and for adapters of a model of that size."""
     lr, adapter = s.number(LR), bool(s.whole(LORA))
     low, high = ADAPTER if adapter else FULL
-    if lr is None or lr == 0 or low <= lr <= high or (lr > high and _tiny(s)):
+    size = _weights(s[MODEL])
+    high *= MORE if size is not None and size < TINY else 1
+    if lr is None or lr == 0 or low <= lr <= high:
         return None
     kind = "adapters" if adapter else "all weights"
-    return f"{LR} ({lr:g}) is outside of {low:g} to {high:g}, where runs that train {kind} are known to learn"
+    said = f"{LR} ({lr:g}) is outside of {low:g} to {high:g}, where runs that train {kind} are known to learn"
+    if size is None and low <= lr <= high * MORE:
+        return Doubt(f"{said}; a tiny model wants such a rate, and how large {s[MODEL]} is cannot be told here")
+    return said
 
 
-def _tiny(s: Settings) -> bool:
-    """Whether the model is known to be far smaller than those that the range was learnt on: such want more."""
+def _weights(model: object) -> int | None:
+    """Weights of the model, None where neither its folder nor the table of models tells."""
     from klinic.diagnostics.estimate.models import find_shape
 
-    shape = find_shape(s["actor_rollout_ref.model.path"])
-    return shape is not None and shape.weights < TINY
+    shape = find_shape(model)
+    return None if shape is None else shape.weights
 
 
 @constraint(CRITIC_LR, LR, "algorithm.adv_estimator", hard=False, stage="every update")

@@ -47,3 +47,24 @@ def test_what_is_to_be_written_mends_it(judge: Judge, case: dict) -> None:
     put = [text for text in found.write if not text.startswith("~")]
     after = {one.name for one in judge(*kept, *put).found}
     assert not found.write or case["name"] not in after or case["name"] == "kl-coef-inert", after
+
+
+@pytest.mark.parametrize(
+    ("model", "lr", "severity"),
+    [
+        ("Qwen/Qwen2.5-0.5B-Instruct", "1e-4", "warn"),  # in the table of models
+        ("Qwen/Qwen2.5-0.5B-Instruct", "5e-6", None),
+        ("tiny", "1e-4", None),  # klinic's own model, its folder says how small it is
+        ("tiny", "1e-2", "warn"),
+        ("somebody/unheard-of", "1e-4", "info"),  # it may be tiny
+        ("somebody/unheard-of", "1e-1", "warn"),  # right for none
+    ],
+)
+def test_a_learning_rate_is_judged_by_the_size_of_the_model(
+    judge: Judge, tiny_model: Path, model: str, lr: str, severity: str | None
+) -> None:
+    path = str(tiny_model) if model == "tiny" else model
+    report = judge(f"actor_rollout_ref.actor.optim.lr={lr}", f"actor_rollout_ref.model.path={path}")
+    found = [one for one in report.found if one.name == "learning-rate-unusual"]
+    assert [str(one.severity) for one in found] == ([severity] if severity else [])
+    assert severity != "info" or "somebody/unheard-of is cannot be told" in found[0].message
