@@ -92,12 +92,17 @@ def watch(
     """
     if once and (until or timeout):
         raise click.UsageError("--once looks once; leave --until and --timeout out")
+    from klinic.diagnostics.readers import ReadError
+
     heed_ctrl_c()
     told = alerts_of(alerts)
     options = {"profile": profile, "select": select, "ignore": ignore, "overrides": overrides_of(settings)}
     session = _session(path, {**options, "cards": cards_of(folders)}, config, told, plain or not sys.stdout.isatty())
-    with _interruptible() as wishes, contextlib.closing(session):
-        return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
+    try:
+        with _interruptible() as wishes, contextlib.closing(session):
+            return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
+    except (ReadError, ValueError) as error:  # what is given cannot be read, or options do not fit it
+        fail(str(error))
 
 
 def _session(path: str, options: dict[str, Any], config: str | None, told: Any, plain: bool) -> Session:
@@ -155,6 +160,7 @@ def _watched(
                 return session.once()
             if (code := session.exit_code(until)) is not None:
                 return code
+            session.wait()
             left = None if timeout is None else began + timeout - time.monotonic()
             if left is not None and left <= 0:
                 session.say(f"time is over: {until or 'the end'} has not come")

@@ -77,9 +77,6 @@ class Session:
         if not self._plain:
             self._draw()
             return
-        if not self.looks and not self._waited:
-            self._waited = True
-            _print(self._waiting())
         for look in self.looks:
             named = len(self.looks) > 1 or look.name != self._path
             for line in self._lines.setdefault(look.name, Plain(named)).lines(look):
@@ -103,6 +100,12 @@ class Session:
         if not any(look.diagnosis for look in self.looks):
             raise JudgeError(f"{self._path}: no run there, or none with a step yet; give a log or a run directory")
         return 0
+
+    def wait(self) -> None:
+        """Say, once, that there is nothing yet."""
+        if self._plain and not self.looks and not self._waited:
+            self._waited = True
+            _print(self._waiting())
 
     def exit_code(self, until: Until | None) -> int | None:
         """What to leave with now, None to go on. A folder is watched on for runs that may come, unless told until."""

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
 
+SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 KLINIC = str(Path(sys.executable).with_name("klinic"))
 
 
@@ -40,8 +41,18 @@ def test_a_run_that_has_ended_is_left_with_the_code_that_says_how(samples: Path)
 
 
 def test_what_cannot_be_watched_is_said_in_a_line(tmp_path: Path) -> None:
-    assert run(tmp_path / "nothing", "--once").exit_code == 2
-    assert run("-").exit_code == 2
+    healthy = SAMPLES / "healthy/ppo-cpu-s1"
+    for words, said in (
+        ((tmp_path / "nothing", "--once"), "no run there, or none with a step yet; give a log or a run directory"),
+        (("-",), "-: stdin cannot be followed; give a file or a directory"),
+        ((healthy, "--once", "--profile", "nope"), "no profile 'nope'"),
+        ((healthy, "--once", "--select", "nope"), "no rule, name or family 'nope'"),
+        ((healthy, "--once", "--config", tmp_path / "nope"), "no such file or directory"),
+    ):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert said in done.output.splitlines()[-1]
+        assert "internal error" not in done.output
     assert run(tmp_path, "--until", "never").exit_code == 2
     assert run(tmp_path, "--once", "--timeout", "3s").exit_code == 2
 
