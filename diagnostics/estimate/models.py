@@ -22,7 +22,7 @@ def find_shape(model: Any) -> Shape | None:
     for file in _configs(name):
         try:
             return shape_of(json.loads(file.read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
             continue
     return _table().get(_VARIANT.sub("", name.rstrip("/").rpartition("/")[2].lower()))
 

@@ -1,6 +1,7 @@
 """Fixtures of the trainer's tests."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +19,17 @@ def model(tmp_path):
         return folder
 
     return made
+
+
+@pytest.fixture(scope="session")
+def repo():
+    """The repository's root."""
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def model_with_tokenizer():
+    """A folder with config, tokenizer and weights: the embedded model."""
+    from klinic.trainer.model.embedded import embedded_model
+
+    return embedded_model()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, largest
-from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE
+from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE, share_left
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
-from klinic.trainer.plan.gpu import MOST_SEQUENCES
+from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES
 
 MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
 TP = f"{ROLLOUT}.tensor_model_parallel_size"
@@ -83,13 +83,27 @@ def _allowed(s: Settings, of: Estimate) -> Iterator[Change]:
     """What the card has room for, one after the other, each on top of the ones before."""
     taken: list[Change] = []
     for change in (*_formats_back(s, of.gpu), *_offloads(s), *_parallel(s)):
-        tried = estimate(_with(s, [*taken, change]), of.gpu)
-        if tried is not None and not tried.crowded and tried.cache_holds_one:
-            taken.append(change)
-            yield change
+        room = _room_for(s, of.gpu, [*taken, change])
+        if room is not None:
+            taken = [one for one in taken if one.key != SHARE or not room] + [change, *room]
+    yield from taken
     now = estimate(_with(s, taken), of.gpu)
     if now is not None:
-        yield from _larger(_with(s, taken), now)
+        yield from _larger(_with(s, taken), now, {one.key for one in taken})
+
+
+def _room_for(s: Settings, gpu: Gpu, changes: list[Change]) -> list[Change] | None:
+    """What has to go with these changes: nothing, or a smaller share of the engine; None: there is no room."""
+    tried = estimate(_with(s, changes), gpu)
+    if tried is None or any(phase.name != "rollout" for phase in tried.crowded):
+        return None
+    if not tried.crowded:
+        return [] if tried.cache_holds_one else None
+    share = int((share_left(tried) - 0.02) * 20) / 20
+    smaller = Change(SHARE, s[SHARE], share, "what the states leave of the card once they stay on it")
+    after = estimate(_with(s, [*changes, smaller]), gpu)
+    fits = after is not None and after.fits and share >= LEAST_SHARE
+    return [smaller] if fits else None
 
 
 def _formats_back(s: Settings, gpu: Gpu) -> Iterator[Change]:
@@ -112,7 +126,7 @@ def _parallel(s: Settings) -> Iterator[Change]:
         yield Change(TP, degree, degree // 2, "a replica fits into fewer GPUs, which then wait for each other less")
 
 
-def _larger(s: Settings, of: Estimate) -> Iterator[Change]:
+def _larger(s: Settings, of: Estimate, taken: set[str]) -> Iterator[Change]:
     most = largest(of)
     if s.flag(DYNAMIC):
         now, wanted = s.whole(BUDGET) or 16384, CAREFUL * most.budget // 100 // 1024 * 1024
@@ -123,7 +137,8 @@ def _larger(s: Settings, of: Estimate) -> Iterator[Change]:
             )
     else:
         yield from _micro(s, of, most.sequences)
-    yield from _engine(s, of, most.share)
+    if SHARE not in taken:
+        yield from _engine(s, of, most.share)
 
 
 def _engine(s: Settings, of: Estimate, left: float) -> Iterator[Change]:
@@ -142,7 +157,10 @@ def _engine(s: Settings, of: Estimate, left: float) -> Iterator[Change]:
 
 
 def _micro(s: Settings, of: Estimate, most: int) -> Iterator[Change]:
-    now, share = s.whole(MICRO), (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)
+    now, share = (
+        s.whole(MICRO) or s.whole(f"{ACTOR}.ppo_micro_batch_size"),
+        (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1),
+    )
     part = share // max(1, s.data_parallel or 1)
     wanted = max((k for k in range(1, CAREFUL * most // 100 + 1) if part % k == 0), default=0)
     if now and wanted > now:
