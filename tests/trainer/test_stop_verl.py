@@ -8,7 +8,7 @@ import pytest
 
 from klinic.trainer.plan import make_plan
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
 WORDS = (
     "data.train_batch_size=16",
