@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
@@ -15,6 +13,7 @@ from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.engine.model import Evidence, Finding, Incident, Override
 from klinic.diagnostics.engine.wording import worded
 from klinic.diagnostics.report.phrases import evidence_words, shortened
+from klinic.diagnostics.yamltext import parsed
 
 Say = Callable[..., str]
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -24,7 +23,7 @@ LANGS: tuple[Lang, ...] = ("en", "zh")
 def table() -> dict[str, list[str]]:
     """key -> [English, Chinese]."""
     text = files("klinic.dashboards").joinpath("messages.yaml").read_text("utf-8")
-    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (a safe loader)
+    loaded = parsed(text)
     return {str(key): [str(part) for part in value] for key, value in loaded.items()}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.card import Card, CardError, load_card
+from klinic.diagnostics.entries import entry_points
 
 GROUP = "klinic.rules"
 CASES = ".cases.yaml"

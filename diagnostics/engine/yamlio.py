@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from klinic.diagnostics.yamltext import SafeLoader, remembered
+
 _FLOAT = re.compile(
     r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$"
 )
@@ -17,13 +18,13 @@ _INT = re.compile(r"^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$")
 _BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 
 
-class Loader(_Base):  # type: ignore[misc]  # the C loader has no types
+class Loader(SafeLoader):  # type: ignore[misc]  # the C loader has no types
     """A safe loader with the YAML 1.2 core schema: no dates, no yes/no, no sexagesimals."""
 
 
 Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in pairs if tag in ("tag:yaml.org,2002:null", "tag:yaml.org,2002:merge")]
-    for first, pairs in _Base.yaml_implicit_resolvers.items()
+    for first, pairs in SafeLoader.yaml_implicit_resolvers.items()
 }
 Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
 Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
@@ -97,7 +98,7 @@ def _inside(node: yaml.Node, line: int, column: int) -> tuple[int, int]:
 
 def load(text: str) -> Any:
     """The document; raises yaml.YAMLError."""
-    return yaml.load(text, Loader=Loader)  # noqa: S506 (a safe loader)
+    return remembered("1.2", text, lambda: yaml.load(text, Loader=Loader))  # noqa: S506 (a safe loader)
 
 
 def places(text: str) -> Places:

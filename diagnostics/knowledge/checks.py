@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from klinic.diagnostics.yamltext import parsed
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ class Check:
 def checks() -> Mapping[str, Check]:
     """All checks by name."""
     text = files("klinic.diagnostics.knowledge").joinpath("checks.yaml").read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rows = yaml.load(text, loader)  # noqa: S506
+    rows = parsed(text)
     return {name: _check(family, name, row) for family, some in rows.items() for name, row in some.items()}
 
 

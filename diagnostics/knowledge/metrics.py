@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
+from klinic.diagnostics.yamltext import parsed
 
 Direction = Literal["higher_is_better", "lower_is_better", "neither"]
 _DIRECTIONS: dict[str, Direction] = {"up": "higher_is_better", "down": "lower_is_better", "neither": "neither"}
@@ -96,8 +96,7 @@ def spread(pattern: str) -> Iterator[str]:
 @cache
 def _table(name: str) -> dict[str, dict[str, Any]]:
     text = files("klinic.diagnostics.knowledge").joinpath(f"{name}.yaml").read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    table: dict[str, dict[str, Any]] = yaml.load(text, Loader=loader)  # noqa: S506 (a safe loader)
+    table: dict[str, dict[str, Any]] = parsed(text)
     return table
 
 

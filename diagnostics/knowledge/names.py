@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from klinic.diagnostics.yamltext import parsed
 
 # `critic/lr(1e-4)`: the value is written in units of 1e-4.
 _SCALED = re.compile(r"(?P<name>.+?)\((?P<unit>1e[-+]?\d+)\)")
@@ -47,8 +47,7 @@ def other_names(name: str) -> tuple[tuple[str, str], ...]:
 @cache
 def _tables() -> dict[str, Any]:
     text = files("klinic.diagnostics.knowledge").joinpath("aliases.yaml").read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    tables: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 (a safe loader, in C where it is there)
+    tables: dict[str, Any] = parsed(text)
     return tables
 
 

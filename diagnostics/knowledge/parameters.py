@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from klinic.diagnostics.yamltext import parsed
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def parameters() -> dict[str, Parameter]:
 
 def _loaded(name: str) -> dict[str, Any]:
     text = files("klinic.diagnostics.knowledge").joinpath(name).read_text("utf-8")
-    loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    loaded: dict[str, Any] = parsed(text)
     return loaded
 
 

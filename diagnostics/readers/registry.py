@@ -6,9 +6,9 @@ import codecs
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from klinic.diagnostics.entries import entry_points
 from klinic.diagnostics.readers.base import Head, Reader, Session
 
 GROUP = "klinic.readers"

@@ -7,10 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
 from klinic.diagnostics.verlconfig.releases import existed, release_of
 from klinic.diagnostics.verlconfig.table import known, plain
+from klinic.diagnostics.yamltext import parsed
 
 Effect = Literal["error", "ignored", "deprecated", "fails"]
 
@@ -38,8 +37,7 @@ class Renamed:
 def entries() -> tuple[Renamed, ...]:
     """All entries of `renamed.yaml` as written, patterns included."""
     text = Path(__file__).with_name("renamed.yaml").read_bytes()
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return tuple(Renamed(**row) for row in yaml.load(text, loader))  # noqa: S506
+    return tuple(Renamed(**row) for row in parsed(text))
 
 
 def renamed(key: str) -> Renamed | None:
