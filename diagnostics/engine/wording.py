@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
 
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig import default, known, nearest, needs_plus, renamed
@@ -56,10 +57,15 @@ def right_key(key: str, groups: Mapping[str, str]) -> str:
         return f"write {section}.'{leaf}'=...: YAML reads a bare {leaf} as a truth value, so that config quotes the key"
     if known(key) or needs_plus(key):
         return f"{key} is there: the verl that ran is an older release or a fork, update it or drop the setting"
-    near = nearest(key)
+    near = [one for one in nearest(key) if "." in key or _alike(key, one.rpartition(".")[2])]
     if near:
         return f"write {' or '.join(near)}"
     return f"there is no such key; only one that your own code reads is appended, as +{key}"
+
+
+def _alike(word: str, other: str) -> bool:
+    """OmegaConf names the last part of a key alone: only a slip of the pen is a suggestion, not any similar word."""
+    return SequenceMatcher(None, word, other).ratio() > 0.85
 
 
 _YAML_WORDS = ("n", "y", "no", "yes", "on", "off")
