@@ -106,9 +106,10 @@ def _awake(engine: Engine) -> Parts:
 
 
 def _start(of: Layout, engine: Engine) -> Phase:
-    """Models are built one after the other: shards, and the largest unit whole while it is cut."""
+    """Shards, of offloaded models too before they leave the card, and the largest unit whole while it is cut."""
     units = max(part.stored * max(part.root, part.shape.layer) for part in parts(of))
-    found = {"weights": sum(map(states.weights, parts(of))), "gathered weights": units}
+    shards = sum(part.stored * part.weights / part.shards for part in parts(of))
+    found = {"weights": shards, "gathered weights": float(units)}
     return _phase("init", "building the models", found, of, engine)
 
 
