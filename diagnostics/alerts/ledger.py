@@ -47,6 +47,10 @@ class Ledger:
         """When and how it was told."""
         return self._entries.get(f"{channel} {subject}")
 
+    def subjects(self, channel: str) -> list[str]:
+        """What a channel was told of."""
+        return [key.removeprefix(f"{channel} ") for key in self._entries if key.startswith(f"{channel} ")]
+
     def told(self, channel: str, subject: str, now: float) -> None:
         """Note a message."""
         self._entries[f"{channel} {subject}"] = Entry(now)

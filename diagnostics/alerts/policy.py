@@ -48,17 +48,14 @@ class Policy:
         return entry is None or (entry.armed and now - entry.at >= self.settings.cooldown)
 
     def _rearm(self, look: Look) -> bool:
-        """What was told and holds no longer may be told again."""
-        holds = {one.id for one in look.findings(Severity.INFO)}
+        """What was told and holds no longer may be told again; an incident and an end are told for good."""
         changed = False
-        known = {one.id for one in look.diagnosis.findings} if look.diagnosis else set()
         for channel in self.settings.channels:
             loud = {one.id for one in look.findings(channel.severity)}
-            for name in known:
-                if name not in holds or name not in loud:
-                    changed |= self.ledger.arm(channel.name, name)
-            if look.state not in ("stalled", *ENDED):
-                changed |= self.ledger.arm(channel.name, STALL)
+            for subject in self.ledger.subjects(channel.name):
+                gone = subject not in loud and ":" not in subject
+                if gone and (subject != STALL or look.state not in ("stalled", *ENDED)):
+                    changed |= self.ledger.arm(channel.name, subject)
         return changed
 
     def _candidates(self, look: Look, channel: Channel) -> Iterator[tuple[str, Change]]:
