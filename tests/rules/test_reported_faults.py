@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables of messages as they were reported)
 """Faults of the config and the start that people reported: each is explained with the right key.
 
 Messages as the public reports quote them (verl, TRL, ms-swift, TTRL, OpenRLHF); the silent ones as launches.
