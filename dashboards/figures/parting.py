@@ -1,122 +1,30 @@
-"""Where runs part ways, what is left of them: comparisons as plain values."""
+"""Comparisons of the runs on a page, by the calculation of `klinic compare`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from klinic.dashboards.figures.arrays import Floats
 from klinic.dashboards.figures.overlay import Named
-from klinic.diagnostics.engine.curves import noise
-from klinic.diagnostics.knowledge import metric
+from klinic.diagnostics.gate import partings as compared
+from klinic.diagnostics.gate.partings import Ends, Parting
 
-FAR, HELD, OF = 4.0, 4, 5  # beyond 4 x the noise at 4 of 5 shared steps
-LEAST = 8  # shared steps without which nothing is said
-
-
-@dataclass(frozen=True)
-class Parting:
-    """A metric of which two runs went apart at a step, with both values there."""
-
-    metric: str
-    step: int
-    run: str
-    value: float
-    other: str
-    other_value: float
+__all__ = ["Ends", "Parting", "config_differences", "ends", "partings"]
 
 
-@dataclass(frozen=True)
-class Ends:
-    """A metric's last and best value a run; None where a run lacks it."""
-
-    metric: str
-    final: tuple[float | None, ...]
-    best: tuple[float | None, ...]
+def _plain(runs: Sequence[Named]) -> list[compared.Named]:
+    return [compared.Named(run.name, run.scene.run) for run in runs]
 
 
 def partings(runs: Sequence[Named]) -> list[Parting]:
     """For each metric that the first run shares with another one, the first step where they part; by step."""
-    found: list[Parting] = []
-    for other in runs[1:]:
-        shared = [name for name in runs[0].scene.run.metrics if other.scene.run.has(name)]
-        found += [parting for name in shared if (parting := _parting(runs[0], other, name))]
-    first: dict[str, Parting] = {}
-    for one in sorted(found, key=lambda parting: (parting.step, parting.metric)):
-        first.setdefault(one.metric, one)
-    return list(first.values())
-
-
-def _parting(one: Named, other: Named, name: str) -> Parting | None:
-    if name.startswith(("timing", "perf/", "training/global_step")):
-        return None
-    steps, a, b = _aligned(one, other, name)
-    if len(steps) < LEAST:
-        return None
-    loud = max(noise(a.tolist()), noise(b.tolist()), 1e-3 * float(np.median(np.abs(a))), 1e-12)
-    away = np.abs(a - b) > FAR * loud
-    held = np.convolve(away, np.ones(OF), "valid") >= HELD
-    if not held.any():
-        return None
-    at = int(np.argmax(held))
-    at += int(np.argmax(away[at : at + OF]))
-    return Parting(name, int(steps[at]), one.name, float(a[at]), other.name, float(b[at]))
-
-
-def _aligned(one: Named, other: Named, name: str) -> tuple[Floats, Floats, Floats]:
-    """Steps at which both have a value, the latest attempt's where a step was taken twice, and the values."""
-    left, right = _latest(one, name), _latest(other, name)
-    steps = sorted(left.keys() & right.keys())
-    return np.array(steps), np.array([left[s] for s in steps]), np.array([right[s] for s in steps])
-
-
-def _latest(run: Named, name: str) -> dict[float, float]:
-    values = run.scene.values(name)
-    known = np.isfinite(values)
-    return dict(zip(run.scene.steps[known].tolist(), values[known].tolist(), strict=True))
+    return compared.partings(_plain(runs))
 
 
 def ends(runs: Sequence[Named], names: Sequence[str]) -> list[Ends]:
     """Last and best values; best as far as the metric has a better direction."""
-    return [
-        Ends(name, tuple(_final(run, name) for run in runs), tuple(_best(run, name) for run in runs)) for name in names
-    ]
-
-
-def _finite(run: Named, name: str) -> Floats:
-    values = run.scene.values(name)
-    return values[np.isfinite(values)]
-
-
-def _final(run: Named, name: str) -> float | None:
-    values = _finite(run, name)
-    return float(values[-1]) if len(values) else None
-
-
-def _best(run: Named, name: str) -> float | None:
-    values, info = _finite(run, name), metric(name)
-    if not len(values) or info is None or info.direction == "neither":
-        return None
-    return float(values.max() if info.direction == "higher_is_better" else values.min())
+    return compared.ends(_plain(runs), names)
 
 
 def config_differences(runs: Sequence[Named]) -> list[tuple[str, tuple[str | None, ...]]]:
     """Keys that some run has with another value, or not at all while a person set it elsewhere."""
-    configs = [run.scene.run.config for run in runs]
-    keys = sorted({key for config in configs for key in config.values})
-    rows = [(key, tuple(_shown(config.values.get(key, _ABSENT)) for config in configs)) for key in keys]
-    said = {key for config in configs for key in config.user}
-    differs = [(key, values) for key, values in rows if len({value for value in values if value is not None}) > 1]
-    lacking = [(key, values) for key, values in rows if None in values and key in said and (key, values) not in differs]
-    return sorted(differs + lacking, key=lambda row: (row[0] not in said, row[0]))
-
-
-_ABSENT = object()
-
-
-def _shown(value: object) -> str | None:
-    if value is _ABSENT:
-        return None
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return compared.config_differences(_plain(runs))

@@ -8,17 +8,18 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from klinic.diagnostics.report.base import Judged, formats, load
+from klinic.diagnostics.report.base import REPORTS, SHEETS, formats, load
 
 
-def check_formats(names: Sequence[str], outs: Sequence[str]) -> None:
+def check_formats(names: Sequence[str], outs: Sequence[str], group: str = REPORTS) -> None:
     """UsageError for an unknown format or for more files than formats."""
     from klinic.diagnostics.cli.group import nearest
 
-    known = list(formats())
+    known = list(formats(group))
     for name in names:
         if name not in known:
             raise click.UsageError(f"no report format {name!r}{nearest(name, known)}; there are {', '.join(known)}")
@@ -31,17 +32,32 @@ def check_formats(names: Sequence[str], outs: Sequence[str]) -> None:
             raise click.UsageError(f"--out {out} twice: one report would replace the other")
 
 
-def write_reports(judged: Sequence[Judged], names: Sequence[str], outs: Sequence[str]) -> None:
+def write_reports(judged: Sequence[Any], names: Sequence[str], outs: Sequence[str], group: str = REPORTS) -> None:
     """Render each format; the n-th file belongs to the n-th format, formats without a file go to stdout.
+
+    Where a GitHub job asks for annotations, its summary page (GITHUB_STEP_SUMMARY) gets the report too.
 
     Raises ClickException where a file cannot be written.
     """
     for index, name in enumerate(names):
         out = outs[index] if index < len(outs) else "-"
         if out == "-":
-            _to_stdout(load(name)(judged, color=_colorful(), width=_width()))
+            _to_stdout(load(name, group)(judged, color=_colorful(), width=_width()))
         else:
-            _to_file(Path(out), load(name)(judged))
+            _to_file(Path(out), load(name, group)(judged))
+        if name == "github":
+            _to_summary(judged)
+
+
+def _to_summary(judged: Sequence[Any]) -> None:
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not page:
+        return
+    try:
+        with Path(page).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(str(load("markdown", SHEETS)(judged)) + "\n")
+    except OSError as error:
+        raise click.ClickException(f"GITHUB_STEP_SUMMARY={page}: cannot be written: {error.strerror}") from None
 
 
 def _colorful() -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.preflight import Report
     from klinic.diagnostics.preflight.model import Source
 
-FORMATS = ("text", "json", "sarif", "github")
+FORMATS = ("text", "json", "markdown", "junit", "sarif", "github")
 WARN = 2
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.verlconfig.overrides import Override
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.report.sheet import Sheet
 
 Kind = Literal["script", "yaml", "run", "overrides"]
 
@@ -119,6 +122,12 @@ class Report:
     arithmetic: tuple[str, ...]
     seen: tuple[str, ...]
     memory: tuple[str, ...] = ()
+
+    def sheet(self) -> Sheet:
+        """What was found as a sheet, for the formats of CI."""
+        from klinic.diagnostics.preflight.words import sheet_of
+
+        return sheet_of(self)
 
     @property
     def worst(self) -> Severity:

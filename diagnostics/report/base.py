@@ -3,6 +3,8 @@
     def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str
 
 A report that is no text (an image) returns bytes instead. `color` is true only where the text goes to a terminal.
+Formats for CI take whatever has a `sheet()` (sheet.py): a judged run, a launch, a check, a comparison. The commands
+that make sheets only find their formats in the group `klinic.reports.sheets`.
 """
 
 from __future__ import annotations
@@ -10,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.run import Run
 
+if TYPE_CHECKING:
+    from klinic.diagnostics.report.sheet import Sheet
+
 REPORTS = "klinic.reports"
+SHEETS = "klinic.reports.sheets"
 
 
 @dataclass(frozen=True)
@@ -25,20 +31,26 @@ class Judged:
     run: Run
     diagnosis: Diagnosis
 
+    def sheet(self) -> Sheet:
+        """What was found as a sheet, for the formats of CI."""
+        from klinic.diagnostics.report.diagnosed import sheet_of
+
+        return sheet_of(self)
+
 
 class Report(Protocol):
     """A report format."""
 
-    def __call__(self, judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str | bytes:
+    def __call__(self, judged: Sequence[Any], *, color: bool = False, width: int = 80) -> str | bytes:
         """The report of one run or of several, in the order given."""
 
 
-def formats() -> dict[str, EntryPoint]:
+def formats(group: str = REPORTS) -> dict[str, EntryPoint]:
     """Name -> entry point of every report format that is installed; nothing is imported."""
-    return {entry.name: entry for entry in sorted(entry_points(group=REPORTS), key=lambda entry: entry.name)}
+    return {entry.name: entry for entry in sorted(entry_points(group=group), key=lambda entry: entry.name)}
 
 
-def load(name: str) -> Report:
+def load(name: str, group: str = REPORTS) -> Report:
     """Import one report format; KeyError where there is none of that name."""
-    report: Report = formats()[name].load()
+    report: Report = formats(group)[name].load()
     return report

@@ -1,4 +1,4 @@
-"""Formats of preflight's report; each module has `render(reports, color, width)`."""
+"""Formats of preflight's report: text and json of its own, the others from the registry of all reports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from importlib import import_module
 from typing import Protocol
 
 from klinic.diagnostics.preflight.model import Report
+from klinic.diagnostics.report.base import SHEETS
+from klinic.diagnostics.report.base import load as registered
 
-NAMES = ("text", "json", "sarif", "github")
+OWN = ("text", "json")
+NAMES = (*OWN, "markdown", "junit", "sarif", "github")
 
 
 class Format(Protocol):
@@ -22,8 +25,10 @@ def load(name: str) -> Format:
     """The format of this name; KeyError where there is none."""
     if name not in NAMES:
         raise KeyError(name)
-    render: Format = import_module(f"{__name__}.{name}").render
-    return render
+    if name in OWN:
+        render: Format = import_module(f"{__name__}.{name}").render
+        return render
+    return lambda report, *, color=False: str(registered(name, SHEETS)([report]))
 
 
 def counted(report: Report) -> str:

@@ -1,0 +1,177 @@
+"""Gate a pipeline: hold runs to requirements and rules, for CI."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
+from klinic.diagnostics.cli.output import check_formats, write_reports
+from klinic.diagnostics.report.base import SHEETS
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.gate.asked import Asked
+    from klinic.diagnostics.gate.settings import Settings
+    from klinic.diagnostics.report.sheet import Sheet
+    from klinic.diagnostics.run import Run
+
+LEVELS = ("never", "info", "warn", "error")
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1)
+@click.option("--config", metavar="FILE", help="What to ask [klinic.yaml in this folder, where it has `check:`].")
+@click.option(
+    "--require", "-r", "typed", multiple=True, metavar="'METRIC[-K:].STAT() >= X'", help="A requirement; may repeat."
+)
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Fail a run with fewer steps.")
+@click.option("--key", "keys", multiple=True, metavar="METRIC", help="Fail a run without this metric; may repeat.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Fail on findings and incidents from this level on [error].")
+@click.option("--rule", "rules", multiple=True, metavar="RULE", help="A rule that fails at any level; may repeat.")
+@click.option("--profile", metavar="NAME", help="default, strict, seed, or a profile of your own [default].")
+@click.option(
+    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text, json, markdown, junit, sarif, github."
+)
+@click.option(
+    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
+)
+@click.option("--init", "good", metavar="RUN", help="Write klinic.yaml from a good run, and its schema for editors.")
+@click.option("--force", is_flag=True, help="With --init: replace klinic.yaml, or take a run that is not healthy.")
+def check(
+    paths: tuple[str, ...],
+    config: str | None,
+    typed: tuple[str, ...],
+    steps: int | None,
+    keys: tuple[str, ...],
+    fail_on: str | None,
+    rules: tuple[str, ...],
+    profile: str | None,
+    names: tuple[str, ...],
+    outs: tuple[str, ...],
+    good: str | None,
+    force: bool,
+) -> int:
+    """Hold runs to what klinic.yaml and the options ask; without both, to having no finding or incident at error.
+
+    \b
+    klinic check --init GOOD_RUN
+    klinic check RUN -r 'critic/score/mean[-10:].mean() >= 0.6'
+    klinic check RUN -f text -f junit -o - -o report.xml
+
+    PATH is what `klinic diagnose` takes. STAT is mean, min, max, median or last; names of other frameworks are
+    understood. Exit status: 0 passed; 1 failed; 2 something could not be read or judged; of several runs the worst.
+    """
+    names = names or ("text",)
+    check_formats(names, outs, SHEETS)
+    if good is not None:
+        if paths:
+            raise click.UsageError("--init RUN writes klinic.yaml and checks nothing; leave the other paths out")
+        return _init(good, Path(config or "klinic.yaml"), force)
+    if not paths:
+        raise click.UsageError("missing argument PATH: a log, a run directory, or - for stdin")
+    if paths.count("-") > 1:
+        raise click.UsageError("- is stdin, which can be read once only; name it once")
+    settings = _settings(config, [_asked(text) for text in typed], steps, keys, fail_on, rules, profile)
+    made = [sheet for path in paths for sheet in _sheets(path, settings)]
+    from klinic.diagnostics.report.sheet import Ready
+
+    write_reports([Ready(sheet) for sheet in made], names, outs, SHEETS)
+    for sheet in made:
+        for item in sheet.of("unsure"):
+            own = item.message.startswith(sheet.subject)
+            say(item.message if own else f"{sheet.subject}: {item.name}: {item.message}")
+    return max(sheet.code for sheet in made)
+
+
+def _asked(text: str) -> Asked:
+    from klinic.diagnostics.gate.asked import typed
+    from klinic.diagnostics.signals.parse import ExpressionError
+
+    try:
+        return typed(text)
+    except ExpressionError as error:
+        say(f"--require:1:{error.column}: {error}")
+        click.echo(f"  {' '.join(text.split(chr(10)))}\n  {' ' * (error.column - 1)}^", err=True)
+        raise SystemExit(2) from None
+
+
+def _settings(
+    config: str | None,
+    asked: list[Asked],
+    steps: int | None,
+    keys: tuple[str, ...],
+    fail_on: str | None,
+    rules: tuple[str, ...],
+    profile: str | None,
+) -> Settings:
+    """What the file asks, with the options over it."""
+    from dataclasses import replace
+
+    from klinic.diagnostics.engine.card import CardError
+    from klinic.diagnostics.engine.diagnose import chosen_cards
+    from klinic.diagnostics.gate.settings import Settings, SettingsError, find, load
+
+    file = Path(config) if config else find(Path())
+    try:
+        found = load(file) if file else Settings()
+        words = [*found.rules, *rules, *(one.rule for one in found.accepted)]
+        found = replace(
+            found,
+            asked=(*found.asked, *asked),
+            minimum_steps=steps or found.minimum_steps,
+            required_keys=(*found.required_keys, *keys),
+            fail_on=fail_on or found.fail_on,
+            rules=(*found.rules, *rules),
+            profile=profile or found.profile,
+        )
+        chosen_cards(None, found.profile, words)
+    except SettingsError as error:
+        for line in str(error).splitlines():
+            say(line)
+        raise SystemExit(2) from None
+    except CardError as error:
+        fail(f"{file}: {error}" if file else str(error))
+    return found
+
+
+def _sheets(path: str, settings: Settings) -> list[Sheet]:
+    """A sheet for each run of a path; one that says why where it cannot be read."""
+    from klinic.diagnostics.gate.check import check as judge
+    from klinic.diagnostics.gate.check import unread
+
+    runs = runs_of(path)
+    if isinstance(runs, str):
+        return [unread(path, runs)]
+    today = datetime.now(UTC).date()
+    return [judge(run, settings, today) for run in runs]
+
+
+def runs_of(path: str) -> list[Run] | str:
+    """The runs of a path, or why there are none."""
+    from klinic.diagnostics.readers import ReadError, open_runs
+    from klinic.diagnostics.readers.reading import os_error
+
+    heed_ctrl_c()
+    try:
+        return open_runs(path)
+    except ReadError as error:
+        return str(error)
+    except OSError as error:
+        return os_error(error, path)
+
+
+def _init(path: str, file: Path, force: bool) -> int:
+    from klinic.diagnostics.gate.begin import Refused, begin
+
+    runs = runs_of(path)
+    if isinstance(runs, str):
+        fail(runs)
+    try:
+        for line in begin(path, runs, file, force):
+            click.echo(line)
+    except Refused as error:
+        fail(str(error))
+    return 0

@@ -1,0 +1,96 @@
+"""Compare runs: regressions against a baseline or several, where they part, what differs, what explains it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from klinic.diagnostics.cli.check import LEVELS, runs_of
+from klinic.diagnostics.cli.group import fail, say
+from klinic.diagnostics.cli.output import check_formats, write_reports
+from klinic.diagnostics.report.base import SHEETS
+
+if TYPE_CHECKING:
+    from klinic.diagnostics.report.sheet import Sheet
+    from klinic.diagnostics.run import Run
+
+
+@click.command()
+@click.argument("paths", metavar="A B | RUN...", nargs=-1, required=True)
+@click.option(
+    "--baseline", "-b", "sets", multiple=True, metavar="PATH", help="A run or a folder of runs (seeds); may repeat."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(LEVELS),
+    default="error",
+    show_default=True,
+    help="A finding that the baselines lack fails from this level on.",
+)
+@click.option(
+    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text, json, markdown, junit, sarif, github."
+)
+@click.option(
+    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
+)
+def compare(
+    paths: tuple[str, ...],
+    sets: tuple[str, ...],
+    fail_on: str,
+    names: tuple[str, ...],
+    outs: tuple[str, ...],
+) -> int:
+    """Compare run B with A, or every RUN with a set of baselines.
+
+    \b
+    klinic compare runs/yesterday runs/today
+    klinic compare runs/today --baseline runs/good-s1 --baseline runs/good-s2
+
+    A metric regresses where it is worse than the baselines' band of noise; several seeds make it a band that is worth
+    the name. Exit status: 0 no regression; 1 one, or a new finding at --fail-on; 2 something could not be read or
+    compared.
+    """
+    names = names or ("text",)
+    check_formats(names, outs, SHEETS)
+    if not sets and len(paths) != 2:
+        raise click.UsageError(f"give two runs, A and B, or --baseline; there are {len(paths)} paths")
+    if [*paths, *sets].count("-") > 1:
+        raise click.UsageError("- is stdin, which can be read once only; name it once")
+    baselines = _baselines(sets or paths[:1])
+    made = [sheet for path in (paths if sets else paths[1:]) for sheet in _sheets(path, baselines, fail_on)]
+    from klinic.diagnostics.report.sheet import Ready
+
+    write_reports([Ready(sheet) for sheet in made], names, outs, SHEETS)
+    for sheet in made:
+        for item in sheet.of("unsure"):
+            say(item.message)
+    return max(sheet.code for sheet in made)
+
+
+def _baselines(paths: tuple[str, ...]) -> list[Run]:
+    """The baselines; all must be readable, or a gap would make the band narrower unseen."""
+    runs: list[Run] = []
+    for path in paths:
+        found = runs_of(path)
+        if isinstance(found, str):
+            fail(f"baseline {found}")
+        runs += found
+    return runs
+
+
+def _sheets(path: str, baselines: list[Run], fail_on: str) -> list[Sheet]:
+    from klinic.diagnostics.engine.model import Severity
+    from klinic.diagnostics.gate.check import unread
+    from klinic.diagnostics.gate.compare import TOOL, is_same
+    from klinic.diagnostics.gate.compare import compare as judge
+
+    runs = runs_of(path)
+    if isinstance(runs, str):
+        return [unread(path, runs, TOOL)]
+    fails = None if fail_on == "never" else Severity[fail_on.upper()]
+    made = []
+    for run in runs:  # a run inside the folder of baselines is no baseline of itself
+        others = [one for one in baselines if not is_same(one.source.path, run.source.path)]
+        made.append(judge(run, others or baselines, fails))
+    return made

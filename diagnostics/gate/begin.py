@@ -1,0 +1,43 @@
+"""`klinic check --init RUN`: klinic.yaml and its schema, written beside each other and tried on the run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.gate.draft import draft
+from klinic.diagnostics.gate.settings import SCHEMA_NAME, schema_text
+from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.run import Run
+
+
+class Refused(ValueError):  # noqa: N818 (a refusal, said in one line)
+    """Why nothing was written."""
+
+
+def begin(path: str, runs: Sequence[Run], file: Path, force: bool) -> list[str]:
+    """Write both files; what to say of it, a line each. Raises Refused."""
+    if len(runs) != 1:
+        raise Refused(f"{path}: holds {len(runs)} runs; name one good run")
+    if file.exists() and not force:
+        raise Refused(f"{file}: is there already; give another name with --config, or replace it with --force")
+    _healthy(path, runs[0], force)
+    schema = file.parent / SCHEMA_NAME
+    text = draft(runs[0], SCHEMA_NAME, datetime.now(UTC).year)
+    for target, content in ((file, text), (schema, schema_text())):
+        target.write_text(content, "utf-8")
+    return [f"wrote {file} and {schema} (for completion in editors); now: klinic check RUN --config {file}"]
+
+
+def _healthy(path: str, run: Run, force: bool) -> None:
+    if not run.frame.height:
+        raise Refused(f"{path}: no metrics in it; name a good run")
+    try:
+        verdict = diagnose(run).verdict
+    except ReadError as error:
+        raise Refused(str(error)) from None
+    if verdict != "healthy" and not force:
+        words = "a gate made from it would let through what is wrong with it"
+        raise Refused(f"{path}: this run is {verdict}: {words}; name a healthy run, or insist with --force")

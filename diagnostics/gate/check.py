@@ -1,0 +1,126 @@
+"""Hold a run to what klinic.yaml and the command line ask of it; the result is a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import Any
+
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.gate import require
+from klinic.diagnostics.gate.naming import absent, in_run
+from klinic.diagnostics.gate.settings import Accepted, Settings
+from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
+from klinic.diagnostics.report.sheet import Item, Sheet
+from klinic.diagnostics.report.words import count, steps
+from klinic.diagnostics.run import Run
+
+TOOL = "klinic check"
+Families = Mapping[str, str]  # rule -> its family
+LEVELS = {"info": Severity.INFO, "warn": Severity.WARN, "error": Severity.ERROR}
+
+
+def check(run: Run, settings: Settings, today: date, cards: Any = None) -> Sheet:
+    """Everything that was asked of one run, with what came of it. Raises CardError for a profile that is none."""
+    items = [*_steps(run, settings.minimum_steps)]
+    items += [_key(run, key) for key in settings.required_keys]
+    items += [require.item(asked, run) for asked in settings.asked]
+    items += _rules(run, settings, today, cards)
+    return Sheet(TOOL, run.source.path, tuple(items), run.notes)
+
+
+def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
+    """The sheet of a path that could not be read."""
+    return Sheet(tool, path, (Item("reading", "READING", "reading the run", "unsure", problem),))
+
+
+def _steps(run: Run, least: int) -> list[Item]:
+    if not least:
+        return []
+    seen = run.frame["step"].n_unique() if run.frame.height else 0
+    enough = f"{count(seen, 'step')}{f', {steps(*run.steps)}' if run.steps else ''}; asked {least}"
+    return [Item("steps", "STEPS", f"at least {count(least, 'step')}", "passed" if seen >= least else "failed", enough)]
+
+
+def _key(run: Run, key: str) -> Item:
+    own = in_run(key, run)
+    if own is None:
+        return Item("key", "KEY", f"{key} is logged", "failed", absent(key, run))
+    values = f"{count(run.frame[own].count(), 'value')}{f' under {own}' if own != key else ''}"
+    return Item("key", "KEY", f"{key} is logged", "passed", values)
+
+
+def _rules(run: Run, settings: Settings, today: date, cards: Any) -> list[Item]:
+    if settings.fail_on == "never" and not settings.rules:
+        words = "fail_on is never and no rule is named: findings do not count"
+        return [Item("rules", "RULES", "findings and incidents", "skipped", words, Severity.NONE)]
+    try:
+        judged = Judged(run, diagnose(run, profile=settings.profile, cards=cards))
+    except ReadError as error:
+        return [Item("rules", "RULES", "findings and incidents", "unsure", str(error))]
+    families = {one.name: one.family for one in judged.diagnosis.findings}
+    told = _accept(_found(judged, settings, families), settings.accepted, families, today)
+    if not any(item.status == "failed" for item in told):
+        told.insert(0, _quiet(settings))
+    return [*told, *([unjudged(judged)] if judged.diagnosis.not_applicable else [])]
+
+
+def _quiet(settings: Settings) -> Item:
+    least = settings.fail_on
+    above = "" if least == "error" else " or above"
+    words = f"none at {least}{above}" if least != "never" else f"none of {', '.join(settings.rules)} fired"
+    title = f"findings and incidents, profile {_name(settings.profile)}"
+    return Item("rules", "RULES", title, "passed", words, Severity.NONE)
+
+
+def _name(profile: str) -> str:
+    return profile.rsplit("/", 1)[-1]
+
+
+def _found(judged: Judged, settings: Settings, families: Families) -> list[Item]:
+    path, found = judged.run.source.path, judged.diagnosis
+    least = LEVELS.get(settings.fail_on, Severity.ERROR)
+    items = [incident_item(one, path, least) for one in found.incidents]
+    items += [finding_item(one, path, least, found.prescription) for one in found.findings]
+    if settings.fail_on == "never":
+        items = [replace(item, status="remark") for item in items]
+    return [_demanded(item, settings.rules, families) for item in items]
+
+
+def _named(item: Item, word: str, families: Families) -> bool:
+    """Whether a word (id, name, family, pattern) names the rule of an item."""
+    family = "incident" if item.kind == "incident" else families.get(item.name, "")
+    return any(fnmatchcase(text.lower(), word.lower()) for text in (item.id, item.name, family))
+
+
+def _demanded(item: Item, rules: Sequence[str], families: Families) -> Item:
+    """A rule that the settings name fails at any severity."""
+    return replace(item, status="failed") if any(_named(item, word, families) for word in rules) else item
+
+
+def _accept(items: Sequence[Item], accepted: Sequence[Accepted], families: Families, today: date) -> list[Item]:
+    told, used = [], set()
+    for item in items:
+        hits = [one for one in accepted if _named(item, one.rule, families)]
+        used.update(hits)
+        told.append(_accepted(item, hits, today) if hits and item.status == "failed" else item)
+    return [*told, *(_needless(one) for one in accepted if one not in used)]
+
+
+def _needless(one: Accepted) -> Item:
+    words = f"nothing to accept any more; take it out ({one.reason})"
+    return Item("accepted", "ACCEPTED", f"accepted {one.rule}", "remark", words, Severity.INFO, one.spot)
+
+
+def _accepted(item: Item, hits: Sequence[Accepted], today: date) -> Item:
+    best = max(hits, key=lambda one: one.until)
+    if best.until < today:
+        words = f"It was accepted until {best.until} ({best.reason}); that day is over."
+        return replace(item, message=f"{item.message} {words}")
+    why = f"accepted until {best.until}: {best.reason}"
+    return replace(item, status="skipped", accepted=why, message=f"{why}. {item.message}")

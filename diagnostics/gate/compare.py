@@ -1,0 +1,156 @@
+"""Compare a run with a baseline or a set of them: regressions, where they part, configs, what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.gate.partings import Named, Parting, config_differences, partings
+from klinic.diagnostics.gate.regress import Level, compared, level
+from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.report.diagnosed import finding_item, incident_item
+from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
+from klinic.diagnostics.report.words import count, listed, number
+from klinic.diagnostics.run import Run
+
+TOOL = "klinic compare"
+MOST = 12
+# Where a run was put and what it is called: no reason for anything.
+PLACES = ("default_local_dir", "experiment_name", "project_name", "logger")
+
+
+def named(runs: Sequence[Run]) -> list[Named]:
+    """The runs under their paths."""
+    return [Named(run.source.path, run) for run in runs]
+
+
+def compare(run: Run, baselines: Sequence[Run], fails: Severity | None = Severity.ERROR) -> Sheet:
+    """What came of a run against its baselines. fails: severity from which a new finding fails; None: never."""
+    own, others = named([run])[0], named(baselines)
+    diagnosis, known = _diagnosis(run), [_diagnosis(one) for one in baselines]
+    items = [*_levels(own, others), *_new(diagnosis, known, run.source.path, fails)]
+    items += [*_partings(own, others), *_config(own, others, diagnosis)]
+    subject = f"{run.source.path} against {_set(others)}"
+    return Sheet(TOOL, subject, tuple(items), _notes(others, diagnosis, run))
+
+
+def _set(others: Sequence[Named]) -> str:
+    return others[0].name if len(others) == 1 else f"{len(others)} baselines ({listed([one.name for one in others])})"
+
+
+def _diagnosis(run: Run) -> Diagnosis | None:
+    try:
+        return diagnose(run)
+    except ReadError:
+        return None
+
+
+def _notes(others: Sequence[Named], diagnosis: Diagnosis | None, run: Run) -> tuple[str, ...]:
+    one = "one baseline: the band knows the noise within a run, not that between seeds; give more with --baseline"
+    none = f"{run.source.path}: the rules cannot judge it, so that findings are not compared"
+    return (*([one] if len(others) == 1 else []), *([none] if diagnosis is None else []))
+
+
+def _levels(own: Named, others: Sequence[Named]) -> list[Item]:
+    levels = [one for name in compared(own, others) if (one := level(own, others, name))]
+    if not levels:
+        words = f"no metric with a better direction at a step that {own.name} and {_set(others)} share"
+        return [Item("metric", "METRIC", "levels", "unsure", words)]
+    return [_level(one, own.name) for one in levels]
+
+
+def _level(one: Level, path: str) -> Item:
+    band = f"{number(one.low)} to {number(one.high)} ({count(one.seeds, 'baseline')})"
+    way = "worse" if one.worse else "better" if one.better else "within the band"
+    if way == "within the band" and not one.low <= one.value <= one.high:
+        way = "outside the band, in the healthy range"
+    message = f"{number(one.value)} at step {one.step}, {way}: {band}, {'higher' if one.higher else 'lower'} is better"
+    return Item("metric", "METRIC", one.metric, "failed" if one.worse else "passed", message, spot=Spot(path))
+
+
+def _new(found: Diagnosis | None, known: Sequence[Diagnosis | None], path: str, fails: Severity | None) -> list[Item]:
+    """Findings and incidents that no baseline has at this severity."""
+    if found is None:
+        return []
+    before = _severities(known)
+    least = fails or Severity.ERROR
+    items = [incident_item(one, path, least) for one in found.incidents if one.severity > before.get(one.id, 0)]
+    fresh = [one for one in found.findings if one.severity > max(before.get(one.id, 0), Severity.INFO)]
+    items += [finding_item(one, path, least, found.prescription) for one in fresh]
+    if not items:
+        return [Item("rules", "RULES", "new findings", "passed", "none that the baselines do not have", Severity.NONE)]
+    return items if fails else [_quiet(item) for item in items]
+
+
+def _quiet(item: Item) -> Item:
+    from dataclasses import replace
+
+    return replace(item, status="remark")
+
+
+def _severities(known: Sequence[Diagnosis | None]) -> dict[str, int]:
+    worst: dict[str, int] = {}
+    for one in known:
+        pairs = [(seen.id, seen.severity) for seen in one.findings] if one else []
+        pairs += [(seen.id, seen.severity) for seen in one.incidents] if one else []
+        for rule, severity in pairs:
+            worst[rule] = max(worst.get(rule, 0), severity)
+    return worst
+
+
+def _partings(own: Named, others: Sequence[Named]) -> list[Item]:
+    """The first steps where the run left every baseline, the earliest first."""
+    found = _from_all(own, others)
+    words = [f"step {one.step}: {one.metric} {number(one.value)} against {number(one.other_value)}" for one in found]
+    more = f"; and {len(words) - MOST} more" if len(words) > MOST else ""
+    said = "; ".join(words[:MOST]) + more or "the curves never part beyond their noise"
+    return [Item("parting", "PARTING", "where they part", "remark", said, Severity.INFO)]
+
+
+def _from_all(own: Named, others: Sequence[Named]) -> list[Parting]:
+    """Metrics of which the run parts from every baseline, at the last of these steps."""
+    each = [{one.metric: one for one in partings([own, other])} for other in others]
+    shared = set.intersection(*(set(found) for found in each))
+    last = [max((found[name] for found in each), key=lambda one: one.step) for name in shared]
+    return sorted(last, key=lambda one: (one.step, one.metric))
+
+
+def _config(own: Named, others: Sequence[Named], found: Diagnosis | None) -> list[Item]:
+    """Settings of the run that no baseline has; with the findings that they explain."""
+    rows = config_differences([*others, own])
+    differing = [(key, values) for key, values in rows if values[-1] not in values[:-1] and not key.endswith(PLACES)]
+    if not own.run.config or not all(one.run.config for one in others):
+        lacking = [one.name for one in (own, *others) if not one.run.config]
+        return [Item("config", "CONFIG", "config", "skipped", f"no config in {listed(lacking)}", Severity.NONE)]
+    if not differing:
+        return [
+            Item("config", "CONFIG", "config", "passed", "no setting that the baselines do not have", Severity.NONE)
+        ]
+    told = [_setting(key, values, found) for key, values in differing]
+    return sorted(told, key=lambda item: "explains" not in item.message)[: 3 * MOST]
+
+
+def _setting(key: str, values: Sequence[str | None], found: Diagnosis | None) -> Item:
+    old = listed(list(dict.fromkeys("unset" if value is None else value for value in values[:-1])))
+    why = explained(key, found.findings) if found else []
+    said = f"{old} -> {'unset' if values[-1] is None else values[-1]}"
+    said += f"; explains {listed(why)}" if why else "; no finding names it"
+    status: Status = "remark"
+    return Item("config", "CONFIG", key, status, said, Severity.INFO)
+
+
+def explained(key: str, findings: Sequence[Finding]) -> list[str]:
+    """The findings, at warn or above once, whose cards would change this setting to cure them; roots first."""
+    keys = {
+        card.name: {str(one["key"]) for one in card.data.get("try") or () if "key" in one} for card in installed_cards()
+    }
+    loud = [one for one in findings if one.peak >= Severity.WARN]
+    hits = [one for one in loud if key in keys.get(one.name, ())]
+    return [one.name for one in sorted(hits, key=lambda one: (one.root_cause is not None, one.first_step))]
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two paths lead to the same place."""
+    return one != "-" and Path(one).resolve() == Path(other).resolve()

@@ -1,0 +1,40 @@
+"""A metric's name as a person writes it: verl's, or what another framework calls the same."""
+
+from __future__ import annotations
+
+from klinic.diagnostics.cli.group import nearest
+from klinic.diagnostics.knowledge import canonical, metric
+from klinic.diagnostics.knowledge.names import other_names
+from klinic.diagnostics.run import Run
+
+FAMILIES = ("", "generic", "trl")
+
+
+def known_name(name: str) -> str:
+    """verl's name for what any framework calls so; an unknown name stays as it is."""
+    if metric(name):
+        return name
+    return next((found for family in FAMILIES if (found := canonical(name, family)) != name), name)
+
+
+def in_run(name: str, run: Run) -> str | None:
+    """The run's column for a name, None where the run has none."""
+    candidates = (name, canonical(name, run.source.framework), *(canonical(name, family) for family in FAMILIES))
+    return next((one for one in candidates if run.has(one)), None)
+
+
+def absent(name: str, run: Run) -> str:
+    """What to say of a metric that a run does not have: the nearest names that it has."""
+    if not run.metrics:
+        return f"{name} is not in this log: it holds no metrics"
+    others = {raw: own for own in run.metrics for _, raw in other_names(own)}
+    near = (
+        nearest(name, [*run.metrics, *others]) or nearest(name.rsplit("/", 1)[-1], run.metrics) or _holding(name, run)
+    )
+    return f"{name} was never logged{near or f'; this run has {len(run.metrics)} metrics (klinic diagnose -f json)'}"
+
+
+def _holding(name: str, run: Run) -> str:
+    word = name.rsplit("/", 1)[-1].lower()
+    hits = [own for own in run.metrics if word and word in own.lower()][:3]
+    return f"; did you mean {' or '.join(hits)}?" if hits else ""
