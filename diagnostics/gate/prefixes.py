@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
+from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.judge import Judge
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.monitor import Monitor
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import facts
 
@@ -19,8 +20,9 @@ def first_alarm(run: Run, bound: Severity) -> tuple[int, str] | None:
     Signals are causal and the policy of severities only ever lowers what a card said, so only the prefixes around
     rows at which some card was above the bound need a diagnosis of their own.
     """
+    monitor = Monitor()
     for rows in _suspect(run, bound):
-        for finding in diagnose(run.head(rows)).findings:
+        for finding in monitor.diagnose(run.head(rows)).findings:
             if finding.severity > bound:
                 return rows, finding.name
     return None

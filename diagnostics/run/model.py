@@ -107,13 +107,13 @@ class Run:
     def head(self, rows: int) -> Run:
         """The run as it stood after its first `rows` rows; text lines are left out, they have no row."""
         frame = self.frame.head(rows)
-        steps = frame["step"].to_list() if frame.height else []
-        last = max(steps, default=0)
+        steps = frame["step"] if frame.height else pl.Series("step", [0])
+        last: int = steps.max()  # type: ignore[assignment]
         attempts = tuple(
             replace(
                 attempt,
                 rows=min(attempt.rows, rows - attempt.first_row),
-                last_step=max(steps[attempt.first_row : attempt.first_row + attempt.rows]),
+                last_step=steps.slice(attempt.first_row, attempt.rows).max(),
             )
             for attempt in self.attempts
             if attempt.first_row < rows
