@@ -21,6 +21,7 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
     };
     return h("a", { href: data.url, className: "run-link", title: data.id, onClick: open, tabIndex: -1 },
       h("span", { className: "run-name" }, data.name),
-      data.project ? h("span", { className: "run-project" }, data.project) : null);
+      data.project ? h("span", { className: "run-project" }, data.project) : null,
+      data.finding ? h("span", { className: "run-finding mono" }, data.finding) : null); /* where the grid is narrow */
   };
 })();

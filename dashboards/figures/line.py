@@ -33,7 +33,8 @@ def parted(rows: Ints, x: Floats, y: Floats, breaks: Sequence[int], starts: Floa
 def traces(x: Floats, y: Floats, style: Trace, kind: str = "i4") -> list[Trace]:
     """A line as one trace of plain lists, which a browser can append to; a long one with its last point apart."""
     if len(y) <= POINTS // 2:
-        mode = "lines+markers" if len(y) <= DOTS else "lines"
+        plain_line = style["meta"]["role"] == "raw" and style["opacity"] == 1 and "stackgroup" not in style
+        mode = "lines+markers" if plain_line and len(y) <= DOTS else "lines"
         return [style | {"mode": mode, "x": numbers(x, kind), "y": [None if np.isnan(v) else short(v) for v in y]}]
     tail = {"x": numbers(x[-1:], kind), "y": [short(y[-1])]}
     return [style | {"x": packed(x, kind), "y": packed(y)}, style | tail]

@@ -63,7 +63,7 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     labelled = having if len(runs) > 1 else []
     ends = [_end(run, name, look.palette.runs[place % 8], log=view.log) for place, run in labelled]
     made["annotations"] = spread([end for end in ends if end], Axis(*made["yaxis"]["range"]))
-    made["margin"]["r"] = 104 if labelled else 24
+    made["margin"]["r"] = 112 if labelled else 24
     made["meta"]["whole"] = whole(runs, kind)
     made["xaxis"] |= {"range": list(view.window or made["meta"]["whole"]), **_hover(kind, look)}
     return {"data": traces, "layout": made}

@@ -48,10 +48,13 @@ def layout(context: Context, look: Look, _search: str) -> Component:
         [
             html.H1(say("runs.title"), className="sr"),
             html.Div(
-                [html.P(counted(entries.values(), look.lang), id="runs-count", className="counted"), search],
+                [
+                    html.P(counted(entries.values(), look.lang), id="runs-count", className="counted"),
+                    html.Div([compare, search], className="filters"),
+                ],
                 className="top",
             ),
-            html.Div([_chips(look.lang), chooser(look.lang), compare], className="top"),
+            html.Div([_chips(look.lang), chooser(look.lang)], className="top"),
             html.Div(id="runs-groups", className="groups", role="group", **{"aria-label": say("runs.group")}),
             context.clock("runs-tick"),
             dcc.Store(id="runs-seen", data=stamp),
@@ -156,6 +159,7 @@ def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
         dashGridOptions={
             "theme": {"function": THEME},
             "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
+            "selectionColumnDef": {"width": 44, "resizable": False},
             "rowHeight": 44,
             "animateRows": False,
             "suppressDragLeaveHidesColumns": True,
@@ -177,16 +181,16 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
         ("project", "project", 10, {"hide": True}),
         ("rule", "finding", 10, {"hide": True}),
         ("phase", "state", 10, {"hide": True}),
-        ("rank", "status", 100, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
-        ("id", "name", 200, {"cellRenderer": "RunName", "flex": 2, "minWidth": 180}),
-        ("health", "health", 100, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
+        ("rank", "status", 92, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
+        ("id", "name", 200, {"cellRenderer": "RunName", "flex": 3, "minWidth": 190}),
+        ("health", "health", 96, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
         ("step", "step", 68, number_filter),
         ("score", "score", 80, number_filter | scored),
-        ("spark", "trend", 120, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
-        ("finding", "finding", 220, {"flex": 3, "minWidth": 170, "tooltipField": "finding", "cellClass": "mono"}),
-        ("framework", "framework", 96, {}),
-        ("age", "age", 92, number_filter | aged),
-        ("state", "state", 106, {"cellRenderer": "RunState"}),
+        ("spark", "trend", 112, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
+        ("finding", "finding", 220, {"flex": 3, "minWidth": 190, "tooltipField": "finding", "cellClass": "mono"}),
+        ("framework", "framework", 114, {}),
+        ("age", "age", 88, number_filter | aged),
+        ("state", "state", 104, {"cellRenderer": "RunState"}),
     ]
     return [
         {"field": field, "headerName": say(f"runs.{key}"), "width": width, **more} for field, key, width, more in make
