@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from klinic.diagnostics.estimate.engine import GIB
 from klinic.trainer.plan.checks import disk_needed
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.ready import resumes_at
+from klinic.trainer.plan.reckon import reckoned
 from klinic.trainer.recipes import Entry
 
 
@@ -26,7 +28,21 @@ def filled(plan: Plan) -> Iterator[str]:
         yield from (f"  {text}" for text in plan.user)
     _, words = disk_needed(plan.settings)
     yield f"checkpoints need {words}"
+    yield from _memory(plan)
     yield from _earlier(plan)
+
+
+def _memory(plan: Plan) -> Iterator[str]:
+    """The highest phase on the card, and what does not fit."""
+    of = reckoned(plan)
+    if of is None:
+        return
+    high, card = of.highest, of.gpu
+    most = f"{high.name} needs most, about {high.total / GIB:.0f} of {card.memory_gib:g} GiB a GPU"
+    yield f"memory: {most} (klinic plan says more)"
+    for phase in of.crowded:
+        need = f"{phase.name} ({phase.which}) is reckoned at {phase.total / GIB:.0f} GiB"
+        yield f"warning: {need}: it may run out of memory"
 
 
 def _earlier(plan: Plan) -> Iterator[str]:
