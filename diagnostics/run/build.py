@@ -28,9 +28,15 @@ from klinic.diagnostics.run.events import (
 from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
 from klinic.diagnostics.run.model import Attempt, Run, Source
+from klinic.diagnostics.run.secrets import masked, masked_tree
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
+
+
+def _masked_line(line: Line) -> Line:
+    text = masked(line.text)
+    return line if text is line.text else replace(line, text=text)
 
 
 def rising(steps: list[int]) -> list[tuple[int, int]]:
@@ -246,19 +252,22 @@ class RunBuilder:
             pl.Series("time", self._times, dtype=pl.Float64),
             pl.Series("attempt", self._attempts, dtype=pl.Int64),
         ]
+        config = self._merged_config()
         flagged = [name for name, codes in columns.codes.items() if codes]
         return Run(
             source=self._source,
             frame=pl.DataFrame([*fixed, *map(columns.series, columns.values)]),
             nonfinite=pl.DataFrame([columns.flags(name) for name in flagged]),
             decimals=dict(self._decimals),
-            config=self._merged_config(),
-            manifest=self._merged_manifest(),
-            lines=self._lines.kept(),
-            events=tuple(self._events),
-            samples=tuple(self._samples),
+            config=replace(config, values=masked_tree(config.values)),
+            manifest=masked_tree(self._merged_manifest()),
+            lines=tuple(map(_masked_line, self._lines.kept())),
+            events=tuple(
+                replace(event, data=masked_tree(event.data)) if event.data else event for event in self._events
+            ),
+            samples=tuple(SampleRead(masked_tree(sample.data)) for sample in self._samples),
             attempts=self._stretches(),
-            notes=self._all_notes(),
+            notes=tuple(map(masked, self._all_notes())),
             last_line=self._last_line,
             growth=self._changes.so_far(),
         )

@@ -105,3 +105,11 @@ def test_the_reader_sees_what_was_written(tmp_path: Path) -> None:
     assert read.nonfinite["actor/pg_loss"].to_list()[1] != 0
     assert [event.kind for event in read.events] == ["started"]
     assert read.config.get("trainer.total_epochs") == 3 and read.samples[0].data["score"] == 1.0
+
+
+def test_run_json_holds_no_secret(tmp_path: Path) -> None:
+    with RunDirectory.create(tmp_path / "run", command=["+trainer.hf_token=hf_AbCdEfGhIjKlMnOpQrSt"]):
+        pass
+    text = (tmp_path / "run/run.json").read_text()
+    assert "hf_token=***" in text
+    assert "AbCdEf" not in text
