@@ -9,6 +9,7 @@ from dash import dcc, html
 
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
+from klinic.dashboards.live import fresh
 from klinic.dashboards.pages.context import Context, floating, one, query
 from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels
@@ -58,11 +59,17 @@ def view_of(params: Mapping[str, list[str]]) -> dict[str, Any]:
 
 def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]:
     return [
-        dcc.Store(id="seen", data=seen_of(entry, look, view)),
+        dcc.Store(id="seen", data=seen_of(entry, look, view, _known(entry, look, view))),
         dcc.Store(id="window", data=view["window"]),
         dcc.Store(id="zoomed"),
         dcc.Store(id="redraw", data=0),
     ]
+
+
+def _known(entry: Entry, look: Look, view: Mapping[str, Any]) -> dict[str, int]:
+    """Marks of what stands around the lines of the charts shown."""
+    found, scene = panel(str(view["tab"])), entry.scene
+    return fresh(scene, found.charts(scene), look, chart_view(view, None), scene.rows, {})[1] if found and scene else {}
 
 
 def _parts(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]:
