@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A finding that the baselines lack fails from this level on.",
 )
+@click.option("--ignore", multiple=True, metavar="METRIC", help="Leave metrics out, as in 'perf/*'; may repeat.")
 @click.option(
     "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text, json, markdown, junit, sarif, github."
 )
@@ -38,6 +39,7 @@ def compare(
     paths: tuple[str, ...],
     sets: tuple[str, ...],
     fail_on: str,
+    ignore: tuple[str, ...],
     names: tuple[str, ...],
     outs: tuple[str, ...],
 ) -> int:
@@ -58,7 +60,7 @@ def compare(
     if [*paths, *sets].count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     baselines = _baselines(sets or paths[:1])
-    made = [sheet for path in (paths if sets else paths[1:]) for sheet in _sheets(path, baselines, fail_on)]
+    made = [sheet for path in (paths if sets else paths[1:]) for sheet in _sheets(path, baselines, fail_on, ignore)]
     from klinic.diagnostics.report.sheet import Ready
 
     write_reports([Ready(sheet) for sheet in made], names, outs, SHEETS)
@@ -79,7 +81,7 @@ def _baselines(paths: tuple[str, ...]) -> list[Run]:
     return runs
 
 
-def _sheets(path: str, baselines: list[Run], fail_on: str) -> list[Sheet]:
+def _sheets(path: str, baselines: list[Run], fail_on: str, ignore: tuple[str, ...]) -> list[Sheet]:
     from klinic.diagnostics.engine.model import Severity
     from klinic.diagnostics.gate.check import unread
     from klinic.diagnostics.gate.compare import TOOL, is_same
@@ -92,5 +94,5 @@ def _sheets(path: str, baselines: list[Run], fail_on: str) -> list[Sheet]:
     made = []
     for run in runs:  # a run inside the folder of baselines is no baseline of itself
         others = [one for one in baselines if not is_same(one.source.path, run.source.path)]
-        made.append(judge(run, others or baselines, fails))
+        made.append(judge(run, others or baselines, fails, ignore))
     return made

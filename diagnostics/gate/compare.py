@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
@@ -26,11 +27,16 @@ def named(runs: Sequence[Run]) -> list[Named]:
     return [Named(run.source.path, run) for run in runs]
 
 
-def compare(run: Run, baselines: Sequence[Run], fails: Severity | None = Severity.ERROR) -> Sheet:
-    """What came of a run against its baselines. fails: severity from which a new finding fails; None: never."""
+def compare(
+    run: Run, baselines: Sequence[Run], fails: Severity | None = Severity.ERROR, ignore: Sequence[str] = ()
+) -> Sheet:
+    """What came of a run against its baselines.
+
+    fails: severity from which a new finding fails; None: never. ignore: patterns of metrics that are left out.
+    """
     own, others = named([run])[0], named(baselines)
     diagnosis, known = _diagnosis(run), [_diagnosis(one) for one in baselines]
-    items = [*_levels(own, others), *_new(diagnosis, known, run.source.path, fails)]
+    items = [*_levels(own, others, ignore), *_new(diagnosis, known, run.source.path, fails)]
     items += [*_partings(own, others), *_config(own, others, diagnosis)]
     subject = f"{run.source.path} against {_set(others)}"
     return Sheet(TOOL, subject, tuple(items), _notes(others, diagnosis, run))
@@ -53,12 +59,21 @@ def _notes(others: Sequence[Named], diagnosis: Diagnosis | None, run: Run) -> tu
     return (*([one] if len(others) == 1 else []), *([none] if diagnosis is None else []))
 
 
-def _levels(own: Named, others: Sequence[Named]) -> list[Item]:
-    levels = [one for name in compared(own, others) if (one := level(own, others, name))]
+def _levels(own: Named, others: Sequence[Named], ignore: Sequence[str]) -> list[Item]:
+    names = [name for name in compared(own, others) if not any(fnmatchcase(name, word) for word in ignore)]
+    levels = [one for name in names if (one := level(own, others, name))]
     if not levels:
         words = f"no metric with a better direction at a step that {own.name} and {_set(others)} share"
         return [Item("metric", "METRIC", "levels", "unsure", words)]
-    return [_level(one, own.name) for one in levels]
+    return [*(_level(one, own.name) for one in levels), *_gone(own, others)]
+
+
+def _gone(own: Named, others: Sequence[Named]) -> list[Item]:
+    """The metrics that every baseline has and the run never logged."""
+    shared = [name for name in others[0].run.metrics if all(one.run.has(name) for one in others)]
+    gone = [name for name in shared if not own.run.has(name)]
+    said = f"{', '.join(gone[:MOST])}{', ...' if len(gone) > MOST else ''}"
+    return [Item("metric", "METRIC", f"{count(len(gone), 'metric')} not logged here", "skipped", said)] if gone else []
 
 
 def _level(one: Level, path: str) -> Item:

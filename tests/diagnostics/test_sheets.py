@@ -1,0 +1,167 @@
+"""Formats for CI: SARIF by a strict schema of what is written, JUnit by a known parser, GitHub's commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+from junitparser import Error, Failure, JUnitXml, Skipped
+
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.report.base import REPORTS, SHEETS, Judged, formats, load
+from klinic.diagnostics.report.sheet import Item, Ready, Sheet, Spot
+
+ODD = Sheet(
+    "klinic check",
+    "runs/a b,c:d%.log",
+    (
+        Item(
+            "requirement",
+            "REQUIREMENT",
+            "a/b > 1",
+            "failed",
+            "it is 0 <&\x00\x1b[31m\n::error::x",
+            spot=Spot("k.yaml", 7, 5),
+        ),
+        Item("incident", "INC01", "oom", "failed", "100 % full", Severity.ERROR, Spot("/var/log/x y.log", 12), "less"),
+        Item("finding", "POL01", "update-too-large", "skipped", "ok", Severity.WARN, accepted="until 2030"),
+        Item("reading", "READING", "reading", "unsure", "empty"),
+        Item("key", "KEY", "a is logged", "passed", "3 values"),
+        Item("finding", "EXP01", "entropy", "remark", "low", Severity.INFO),
+    ),
+)
+TEXT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["text"],
+    "properties": {"text": {"type": "string", "minLength": 1}},
+}
+
+
+def closed(**properties):
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(properties)}
+
+
+REGION = {
+    **closed(startLine={"type": "integer", "minimum": 1}, startColumn={"type": "integer", "minimum": 1}),
+    "required": ["startLine"],
+}
+URI = {"type": "string", "pattern": r"^(file:///)?[A-Za-z0-9._~/%+-]+$"}
+PLACE = closed(physicalLocation=closed(artifactLocation=closed(uri=URI), region=REGION))
+RESULT = closed(
+    ruleId={"type": "string", "minLength": 1},
+    ruleIndex={"type": "integer", "minimum": 0},
+    level={"enum": ["none", "note", "warning", "error"]},
+    message=TEXT,
+    locations={"type": "array", "items": PLACE, "minItems": 1},
+    suppressions={
+        "type": "array",
+        "items": closed(kind={"enum": ["inSource", "external"]}, justification={"type": "string"}),
+    },
+)
+RESULT["required"].remove("suppressions")
+NOTE = closed(level={"enum": ["error"]}, message=TEXT)
+DONE = closed(
+    executionSuccessful={"type": "boolean"},
+    exitCode={"type": "integer"},
+    toolExecutionNotifications={"type": "array", "items": NOTE},
+)
+DONE["required"].remove("toolExecutionNotifications")
+RULE = closed(id={"type": "string"}, name={"type": "string"}, properties={"type": "object"})
+DRIVER = closed(
+    name={"type": "string"}, version={"type": "string"}, rules={"type": "array", "items": RULE, "uniqueItems": True}
+)
+# The part of the official schema of SARIF 2.1.0 that klinic uses, with nothing beside it allowed.
+SARIF = closed(
+    **{"$schema": {"const": "https://json.schemastore.org/sarif-2.1.0.json"}},
+    version={"const": "2.1.0"},
+    runs={
+        "type": "array",
+        "items": closed(
+            tool=closed(driver=DRIVER),
+            automationDetails=closed(id={"type": "string"}),
+            invocations={"type": "array", "items": DONE},
+            results={"type": "array", "items": RESULT},
+        ),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    root = Path(__file__).parents[2] / "sample_logs"
+    runs = [
+        open_run(root / name) for name in ("faults/actor-lr-too-high-s1", "h200/err_hydra_typo", "healthy/ppo-cpu-s1")
+    ]
+    return [Ready(ODD), *(Judged(run, diagnose(run)) for run in runs)]
+
+
+def test_the_registries_have_the_formats_of_ci():
+    assert {"text", "json", "markdown", "junit", "sarif", "github"} == set(formats(SHEETS))
+    assert {"junit", "sarif", "github"} <= set(formats(REPORTS))
+    for name in ("junit", "sarif", "github"):
+        assert formats(SHEETS)[name].value == formats(REPORTS)[name].value, "one writer"
+
+
+def test_sarif_keeps_to_its_schema(cases):
+    document = json.loads(load("sarif", SHEETS)(cases))
+    jsonschema.validate(document, SARIF)
+    odd, sick, failed, _ = document["runs"]
+    assert [one["ruleId"] for one in odd["results"]] == ["requirement", "oom", "update-too-large", "entropy"]
+    region = odd["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 7, "startColumn": 5}
+    assert odd["results"][2]["suppressions"] == [{"kind": "external", "justification": "until 2030"}]
+    assert odd["invocations"][0]["executionSuccessful"] is False
+    assert all(
+        run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"]
+        for run in (odd, sick)
+        for r in run["results"]
+    )
+    assert failed["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 3
+
+
+def test_junit_is_read_by_a_known_parser(cases, tmp_path):
+    file = tmp_path / "junit.xml"
+    file.write_text(load("junit", SHEETS)(cases), "utf-8")
+    xml = JUnitXml.fromfile(str(file))
+    suites = list(xml)
+    assert suites[0].name == ODD.subject and len(suites) == 4
+    assert (suites[0].tests, suites[0].failures, suites[0].errors, suites[0].skipped) == (6, 2, 1, 1)
+    kinds = [type(case.result[0]) if case.result else None for case in suites[0]]
+    assert kinds == [Failure, Failure, Skipped, Error, None, None]
+    assert xml.tests == sum(suite.tests for suite in suites) and xml.failures == sum(suite.failures for suite in suites)
+    assert suites[3].failures == 0 < suites[1].failures
+
+
+def test_github_commands_are_one_line_each_and_escaped(cases):
+    lines = load("github", SHEETS)(cases).splitlines()
+    assert all(re.match(r"::(error|warning|notice) [^:]*::", line) for line in lines)
+    assert any(
+        line.startswith("::error file=k.yaml,line=7,col=5,title=requirement failed::a/b > 1: ") for line in lines
+    )
+    assert any("100 %25 full less" in line and "line=12" in line for line in lines)
+    assert any(line.startswith("::notice title=klinic diagnose::") and line.endswith("passed") for line in lines)
+
+
+def test_the_step_summary_gets_a_page(tmp_path, monkeypatch, capsys, cases):
+    from klinic.diagnostics.cli.output import write_reports
+
+    page = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    write_reports(cases[:1], ["github"], [], SHEETS)
+    text = page.read_text()
+    assert text.startswith("## klinic check: could not judge") and "| **FAILED** | oom (INC01), error |" in text
+    assert capsys.readouterr().out.startswith("::error")
+
+
+def test_text_and_json_say_the_same(cases):
+    text = load("text", SHEETS)(cases[:1])
+    assert text.startswith("could not judge: runs/a b,c:d%.log (1 not judged, 2 failed, 1 passed, 1 skipped, 1 remark)")
+    assert "\x1b" not in text and "\x00" not in text
+    found = json.loads(load("json", SHEETS)(cases[:1]))
+    assert found["code"] == 2 and [one["status"] for one in found["items"]] == [item.status for item in ODD.items]
