@@ -123,6 +123,13 @@ class Card:
         translated = (self.data.get(lang) or {}).get(key) if lang != "en" else None
         return str(translated or self.data.get(key) or "").strip()
 
+    def tries(self, lang: str = "en") -> tuple[Mapping[str, Any], ...]:
+        """The `try` entries in order, their sentences in `lang` where they are written: `zh.try`, one a remedy."""
+        told = (self.data.get(lang) or {}).get("try") if lang != "en" else None
+        if not isinstance(told, list) or len(told) != len(self.remedies):
+            return self.remedies
+        return tuple({**remedy, **texts} for remedy, texts in zip(self.remedies, told, strict=True))
+
     @cached_property
     def cases_path(self) -> Path | None:
         """Where the card's cases stand, whether or not the file is there."""

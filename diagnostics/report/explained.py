@@ -40,6 +40,6 @@ def _card(card: Card, lang: str) -> dict[str, Any]:
     return {
         **{name: card.text(name, lang) for name in TEXTS if card.text(name, lang)},
         "levels": [{"severity": str(level.severity), "when": level.when} for level in card.levels],
-        "try": [dict(remedy) for remedy in card.remedies],
+        "try": [dict(remedy) for remedy in card.tries(lang)],
         "explains": list(card.explains),
     }

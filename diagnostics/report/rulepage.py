@@ -20,12 +20,16 @@ def rule_page(page: Page, card: Card, lang: str) -> None:
     page.text(sentence(card.text("summary", lang) or card.text("message", lang)))
     page.text(card.text("why", lang))
     _evidence(page, card)
-    for title, key in (("Cause", "cause"), ("Fix", "fix"), ("Wrong when", "wrong_when")):
+    for title, key in (
+        (_word("Cause", lang), "cause"),
+        (_word("Fix", lang), "fix"),
+        (_word("Wrong when", lang), "wrong_when"),
+    ):
         if card.text(key, lang):
             page.line()
             page.text(f"{title}: {card.text(key, lang)}")
     _related(page, card)
-    _remedies(page, card.remedies)
+    _remedies(page, card.tries(lang), lang)
     _references(page, card.data.get("references") or ())
 
 
@@ -59,14 +63,31 @@ def _related(page: Page, card: Card) -> None:
         page.text(f"{other['name']}: {other['because']}", 2, 4)
 
 
-def _remedies(page: Page, remedies: Sequence[Mapping[str, Any]]) -> None:
+def _remedies(page: Page, remedies: Sequence[Mapping[str, Any]], lang: str) -> None:
     if remedies:
-        page.heading("To try, in this order")
+        page.heading(_word("To try, in this order", lang))
     for remedy in remedies:
-        condition = f", if {remedy['if']}" if "if" in remedy else ""
+        condition = f", {_word('if', lang)} {remedy['if']}" if "if" in remedy else ""
         page.text(f"{remedy['key']} = {remedy.get('to')}{condition}", 2, 4)
-        told = (f"{label}: {remedy[key]}" for label, key in _TOLD if remedy.get(key))
+        told = (f"{_word(label, lang)}: {remedy[key]}" for label, key in _TOLD if remedy.get(key))
         page.text("; ".join(told), 6)
+
+
+# Labels of the page in Chinese.
+_CHINESE = {
+    "Cause": "原因",
+    "Fix": "处理",
+    "Wrong when": "何时不准",
+    "To try, in this order": "依次尝试",
+    "if": "条件",
+    "because": "理由",
+    "expect": "预期",
+    "price": "代价",
+}
+
+
+def _word(label: str, lang: str) -> str:
+    return _CHINESE.get(label, label) if lang == "zh" else label
 
 
 _TOLD = (("because", "because"), ("expect", "effect"), ("price", "side_effect"))
