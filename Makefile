@@ -10,7 +10,7 @@ QUICK := not slow and not long
 DEMO := runs/demo/$(shell date +%m%d-%H%M%S)
 REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --format json --out $(DEMO)/diagnosis.json
 
-.PHONY: demo test check test-long lint format types docs clean browser
+.PHONY: bench demo test check test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
 $(VENV)/installed: pyproject.toml constraints/cpu.txt
@@ -59,6 +59,10 @@ format: $(VENV)/installed
 # The pages made from cards and metrics.
 docs: $(VENV)/installed
 	$(BIN)/klinic rules docs
+
+# Reading speed beside other tools; docs/benchmarks.md says what the figures mean.
+bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks.speed
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
