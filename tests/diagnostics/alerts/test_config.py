@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+import yaml
+from jsonschema import Draft7Validator
 
-from klinic.diagnostics.alerts.config import AlertsError, find, load
+from klinic.diagnostics.alerts.config import KEYS, OF_CHANNEL, TELL, AlertsError, find, load
+from klinic.diagnostics.alerts.senders import senders
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.gate.settings import schema_text
 
 ENVIRONMENT = {
     "SLACK_WEBHOOK": "https://hooks.slack.com/services/T0/B0/abc",
@@ -119,6 +124,22 @@ def test_what_is_wrong_is_said_with_its_place(file: Path, text: str, place: str,
     assert f"{file}:{place}: " in said
     assert "\n" not in said
     assert "T0/B0/abc" not in said
+
+
+def test_the_schema_of_klinic_yaml_knows_the_same_keys_and_kinds(file: Path) -> None:
+    schema = json.loads(schema_text())["properties"]["alerts"]
+    channel = schema["properties"]["channels"]["items"]["properties"]
+    assert set(schema["properties"]) == set(KEYS)
+    assert set(channel) == set(OF_CHANNEL)
+    assert set(channel["kind"]["enum"]) == {*senders(), "lark"}
+    assert tuple(schema["properties"]["tell"]["items"]["enum"]) == TELL
+    for text, right in (
+        (FULL, True),
+        (FULL.replace("most: 7", "most: 0"), False),
+        (FULL.replace("most", "mots"), False),
+    ):
+        errors = list(Draft7Validator(json.loads(schema_text())).iter_errors(yaml.safe_load(text)))
+        assert (errors == []) is right
 
 
 def test_two_channels_of_one_name_are_refused(file: Path) -> None:
