@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import metadata
+from typing import Any
 
 
 @cache
-def _installed() -> metadata.EntryPoints:
+def _installed() -> Any:
     return metadata.entry_points()
 
 
-def entry_points(group: str) -> metadata.EntryPoints:
+def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
     """Those of one group."""
-    return _installed().select(group=group)
+    return tuple(_installed().select(group=group))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from klinic.diagnostics.run.config import Config
@@ -107,13 +108,13 @@ class Run:
     def head(self, rows: int) -> Run:
         """The run as it stood after its first `rows` rows; text lines are left out, they have no row."""
         frame = self.frame.head(rows)
-        steps = frame["step"] if frame.height else pl.Series("step", [0])
-        last: int = steps.max()  # type: ignore[assignment]
+        steps = frame["step"].to_numpy() if frame.height else np.zeros(1, np.int64)
+        last = int(steps.max())
         attempts = tuple(
             replace(
                 attempt,
                 rows=min(attempt.rows, rows - attempt.first_row),
-                last_step=steps.slice(attempt.first_row, attempt.rows).max(),
+                last_step=int(steps[attempt.first_row : attempt.first_row + attempt.rows].max()),
             )
             for attempt in self.attempts
             if attempt.first_row < rows
