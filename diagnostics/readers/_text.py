@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_FRAME = 4 * 1024 * 1024
+MAX_FRAMES = 8  # of the largest size in a row: the rest of such a line is left out
 _BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 HOLE = re.compile(rb"\0{16,}")  # blocks that a crash or a full disk left unwritten
@@ -120,6 +121,7 @@ class Frames:
         self._line = 1
         self._fresh = True
         self._source = ""
+        self._large = 0
 
     @classmethod
     def of(cls, raw: bytes, line: int) -> list[Frame]:
@@ -209,6 +211,11 @@ class Frames:
         self._rest = rest[start:] if start else rest
 
     def _add(self, raw: bytes, frames: list[Frame]) -> None:
+        self._large = self._large + 1 if len(raw) == MAX_FRAME else 0
+        if self._large > MAX_FRAMES + 1:
+            return
+        if self._large == MAX_FRAMES + 1:
+            raw = b"(the rest of this overlong line is left out)"
         if raw and not raw.isspace():
             frames.append(self._frame(raw))
 

@@ -11,7 +11,16 @@ from collections.abc import Callable
 import pytest
 
 from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.readers import _fastjson, _tfrecord, _verlsession, console, jsonl, tensorboard, wandb_offline
+from klinic.diagnostics.readers import (
+    _fastjson,
+    _text,
+    _tfrecord,
+    _verlsession,
+    console,
+    jsonl,
+    tensorboard,
+    wandb_offline,
+)
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.run import Block, Run, RunBuilder
 
@@ -266,3 +275,11 @@ def test_a_history_record_of_wandb(seed: int) -> None:
 def test_a_usual_history_record_is_read_the_quick_way() -> None:
     data = item("a/b", b"0.5") + item("_step", b"3") + field(2, b"\x08\x03")
     assert wandb_offline.usual_items(data) == {"a/b": 0.5, "_step": 3}
+
+
+def test_a_line_without_end_is_left_out_beyond_a_bound() -> None:
+    frames = _text.Frames()
+    found = [frame for _ in range(60) for frame in frames.feed(b"x" * (1 << 20))]
+    assert sum(len(frame.text) for frame in found) == pytest.approx(_text.MAX_FRAMES * _text.MAX_FRAME, rel=0.01)
+    assert found[-1].text == "(the rest of this overlong line is left out)"
+    assert [frame.text for frame in frames.feed(b"\nnext line\n")][-1] == "next line"
