@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from klinic.trainer.plugin.cpu.generate import Generator, Request
-from klinic.trainer.plugin.cpu.sampling import Sampling
+
+class Late:
+    """A module that is imported on first use: torch takes seconds, and every worker collects this file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+torch: Any = Late("torch")
+generate: Any = Late("klinic.trainer.plugin.cpu.generate")
+sampling: Any = Late("klinic.trainer.plugin.cpu.sampling")
 
 EOS = 3
 PROMPTS = [[5, 6, 7], [8] * 10, [11, 12, 13, 14, 15, 16], [5, 6, 7]]
@@ -51,9 +63,11 @@ def qwen() -> Any:
     return build("qwen2")
 
 
-def decode(model: Any, prompts: list[list[int]], seed: int = 1, eos: tuple[int, ...] = (), **how: Any) -> list[Request]:
-    requests = [Request(prompt, Sampling(**{"max_tokens": 12, **how})) for prompt in prompts]
-    Generator(model, eos, 0, seed).run(requests)
+def decode(
+    model: Any, prompts: list[list[int]], seed: int = 1, eos: tuple[int, ...] = (), **how: Any
+) -> list[generate.Request]:
+    requests = [generate.Request(prompt, sampling.Sampling(**{"max_tokens": 12, **how})) for prompt in prompts]
+    generate.Generator(model, eos, 0, seed).run(requests)
     return requests
 
 
@@ -112,11 +126,11 @@ def test_a_seed_gives_the_same_responses_in_any_order_and_company(qwen: Any) -> 
 
 
 def test_one_prompt_asked_twice_gives_two_responses_and_a_new_round_others_again(qwen: Any) -> None:
-    generator = Generator(qwen, (), 0, 1)
+    generator = generate.Generator(qwen, (), 0, 1)
     rounds = []
     for number in (0, 1):
         generator.new_round(number)
-        requests = [Request([5, 6, 7], Sampling(max_tokens=12)) for _ in range(2)]
+        requests = [generate.Request([5, 6, 7], sampling.Sampling(max_tokens=12)) for _ in range(2)]
         generator.run(requests)
         rounds.append([each.tokens for each in requests])
     assert len({str(tokens) for tokens in rounds[0] + rounds[1]}) == 4
@@ -127,8 +141,8 @@ def test_a_seed_of_the_request_itself_wins(qwen: Any) -> None:
 
 
 def _own_seed(model: Any, seed: int) -> list[int]:
-    request = Request(PROMPTS[0], Sampling(max_tokens=12, seed=99))
-    Generator(model, (), 0, seed).run([request])
+    request = generate.Request(PROMPTS[0], sampling.Sampling(max_tokens=12, seed=99))
+    generate.Generator(model, (), 0, seed).run([request])
     return request.tokens
 
 
@@ -141,8 +155,8 @@ def test_responses_end_with_the_end_token_or_at_their_limit(qwen: Any) -> None:
 
 
 def test_limits_hold_row_by_row(qwen: Any) -> None:
-    requests = [Request([5, 6], Sampling(max_tokens=limit)) for limit in (1, 7, 3, 20)]
-    Generator(qwen, (), 0, 1).run(requests)
+    requests = [generate.Request([5, 6], sampling.Sampling(max_tokens=limit)) for limit in (1, 7, 3, 20)]
+    generate.Generator(qwen, (), 0, 1).run(requests)
     assert [len(each.tokens) for each in requests] == [1, 7, 3, 20]
 
 
@@ -169,8 +183,8 @@ def test_finished_rows_leave_the_batch(qwen: Any, monkeypatch: pytest.MonkeyPatc
         return forward(*args, **kwargs)
 
     monkeypatch.setattr(qwen, "forward", spy)
-    requests = [Request([5, 6], Sampling(max_tokens=limit)) for limit in (2, 2, 2, 10)]
-    Generator(qwen, (), 0, 1).run(requests)
+    requests = [generate.Request([5, 6], sampling.Sampling(max_tokens=limit)) for limit in (2, 2, 2, 10)]
+    generate.Generator(qwen, (), 0, 1).run(requests)
     assert sizes == [4, 4, *[1] * 8]
 
 
