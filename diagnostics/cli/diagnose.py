@@ -22,7 +22,12 @@ LEVELS = ("never", "info", "warn", "error")
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option(
-    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text (default), json, markdown; may repeat."
+    "--format",
+    "-f",
+    "names",
+    multiple=True,
+    metavar="FORMAT",
+    help="text (default), json, markdown, html, junit, sarif, github; may repeat.",
 )
 @click.option(
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
