@@ -172,3 +172,18 @@ class MetricLine:
                 result.items.append((key, value, leading_text(item[len(key) :].lstrip(" :"))))
                 result.cut = ""
         return result
+
+
+def named(parsed: Parsed, before: list[str]) -> tuple[dict[str, float], list[str]]:
+    """Values by key, and remarks: a key that stands twice takes the name that stood in its place in the line before."""
+    values: dict[str, float] = {}
+    notes, keys = [], parsed.keys
+    for place, (key, value, _) in enumerate(parsed.items):
+        if key in values:
+            known = before[place] if len(before) == len(keys) else key
+            notes.append(f"line {parsed.line}: {key} stands twice; the second one is read as {known}")
+            if known in values or known in keys:
+                continue
+            key = known
+        values[key] = value
+    return values, notes

@@ -6,9 +6,10 @@ import re
 
 from klinic.diagnostics.readers._bulk import MANY, Bulk
 from klinic.diagnostics.readers._configscan import ConfigScan
-from klinic.diagnostics.readers._metricline import MetricLine, Parsed, start_of
+from klinic.diagnostics.readers._metricline import MetricLine, Parsed, named, start_of
+from klinic.diagnostics.readers._pieces import line_of
 from klinic.diagnostics.readers._release import Release
-from klinic.diagnostics.readers._text import Bar, Frame, Frames, find_bar
+from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
 from klinic.diagnostics.readers._words import Words
 from klinic.diagnostics.run.events import Block, Event, Happened, Line, Meta, Note, Row
@@ -51,16 +52,14 @@ class VerlSession:
                 self._bulk.feed(self, whole, line)
                 self._frames.go_to(line + whole.count(b"\n"))
                 continue
-            for frame in self._frames.feed(piece):
-                self._take(frame)
+            self._all(self._frames.feed(piece))
         return self._drain()
 
     def slow(self, raw: bytes, line: int) -> list[Event]:
         """Take one whole line; what it gave."""
         before = len(self._events)
         self._frames.go_to(line)
-        for frame in self._frames.feed(raw + b"\n"):
-            self._take(frame)
+        self._all(self._frames.feed(raw + b"\n"))
         return self._events[before:]
 
     def idle(self) -> bool:
@@ -69,27 +68,18 @@ class VerlSession:
 
     def steady(self) -> bool:
         """Whether a metric line whose keys are known means no more than its numbers."""
-        told = self._words.version in ("", self._told)
-        return told and not self._wrapped and self._decimals is None and self._initial is None
+        plain = not self._wrapped and self._decimals is None and self._initial is None
+        return plain and self._words.version in ("", self._told)
 
     def report(self, block: Block) -> None:
         """Add rows."""
         self._rl_rows += len(block.steps)
         self._events.append(block)
 
-    def _passed(self) -> list[Event]:
-        """The latest of the lines that were passed over."""
-        found: list[Event] = []
-        for line, raw in self._bulk.passed() if self._bulk else ():
-            for frame in Frames.of(raw, line):
-                found.extend(_line(frame, find_bar(frame.text)))
-        return found
-
     def close(self) -> list[Event]:
         """The source has ended."""
-        for frame in self._frames.close():
-            self._take(frame)
-        self._events.extend(self._passed())
+        self._all(self._frames.close())
+        self._events.extend(self._bulk.passed() if self._bulk else ())
         self._finish_metrics()
         self._config.close()
         self._read_config()
@@ -105,6 +95,10 @@ class VerlSession:
     def _drain(self) -> list[Event]:
         events, self._events = self._events, []
         return events
+
+    def _all(self, frames: list[Frame]) -> None:
+        for frame in frames:
+            self._take(frame)
 
     def _take(self, frame: Frame) -> None:
         if frame.prefixed:
@@ -144,7 +138,7 @@ class VerlSession:
             return
         bar = find_bar(frame.text)
         self._events.extend(self._words.bar(bar))
-        for line in _line(frame, bar):
+        for line in line_of(frame, bar):
             self._events.append(line)
             self._events.extend(self._words.text(line.text))
 
@@ -213,16 +207,8 @@ class VerlSession:
 
         verl 0.1 printed the coefficient of the KL penalty under the name of the penalty.
         """
-        values: dict[str, float] = {}
-        keys = parsed.keys
-        for place, (key, value, _) in enumerate(parsed.items):
-            if key in values:
-                known = self._before[place] if len(self._before) == len(keys) else key
-                self._events.append(Note(f"line {parsed.line}: {key} stands twice; the second one is read as {known}"))
-                if known in values or known in keys:
-                    continue
-                key = known
-            values[key] = value
+        values, notes = named(parsed, self._before)
+        self._events.extend(map(Note, notes))
         self._before = list(values) if len(values) >= len(self._before) // 2 else self._before
         return values
 
@@ -265,9 +251,3 @@ class VerlSession:
         if self._validation.close():
             self._read_validation()
         self._settle_initial(0, {})
-
-
-def _line(frame: Frame, bar: Bar | None) -> list[Line]:
-    """The text of a frame without its progress bar, where there is any."""
-    text = bar.rest if bar else frame.text
-    return [Line(text, frame.line, frame.source)] if text.strip() else []

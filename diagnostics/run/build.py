@@ -27,22 +27,12 @@ from klinic.diagnostics.run.events import (
 )
 from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
-from klinic.diagnostics.run.model import Attempt, Run, Source
+from klinic.diagnostics.run.model import Run, Source
 from klinic.diagnostics.run.secrets import masked, masked_tree
+from klinic.diagnostics.run.stretches import masked_line, merged_config, merged_manifest, rising, stretches
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
-
-
-def _masked_line(line: Line) -> Line:
-    text = masked(line.text)
-    return line if text is line.text else replace(line, text=text)
-
-
-def rising(steps: list[int]) -> list[tuple[int, int]]:
-    """The stretches [start, end) in which each step is higher than the one before."""
-    starts = [0, *(at for at in range(1, len(steps)) if steps[at] <= steps[at - 1])]
-    return list(zip(starts, [*starts[1:], len(steps)], strict=True)) if steps else []
 
 
 class RunBuilder:
@@ -107,11 +97,8 @@ class RunBuilder:
         come from another source than the rows, so that their order says nothing.
         """
         for event in events:
-            if type(event) is Row:
-                self._take_row(event)
-                continue
-            if type(event) is Block:
-                self._take_block(event)
+            if type(event) is Row or type(event) is Block:
+                self._take_row(event) if type(event) is Row else self._take_block(event)
                 continue
             self._take(event, part)
             if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
@@ -227,16 +214,6 @@ class RunBuilder:
         self._times.append(time)
         self._attempts.append(attempt)
 
-    def _merged_config(self) -> Config:
-        config = Config()
-        for part in sorted(self._configs):
-            config = config.overlaid(self._configs[part])
-        return config
-
-    def _merged_manifest(self) -> dict[str, object]:
-        """What all parts tell of the run; a higher part wins, what only a lower one says stays."""
-        return {key: value for part in sorted(self._manifests) for key, value in self._manifests[part].items()}
-
     def _all_notes(self) -> tuple[str, ...]:
         lost = self._columns.dropped
         return (
@@ -252,7 +229,7 @@ class RunBuilder:
             pl.Series("time", self._times, dtype=pl.Float64),
             pl.Series("attempt", self._attempts, dtype=pl.Int64),
         ]
-        config = self._merged_config()
+        config = merged_config(self._configs)
         flagged = [name for name, codes in columns.codes.items() if codes]
         return Run(
             source=self._source,
@@ -260,28 +237,14 @@ class RunBuilder:
             nonfinite=pl.DataFrame([columns.flags(name) for name in flagged]),
             decimals=dict(self._decimals),
             config=replace(config, values=masked_tree(config.values)),
-            manifest=masked_tree(self._merged_manifest()),
-            lines=tuple(map(_masked_line, self._lines.kept())),
+            manifest=masked_tree(merged_manifest(self._manifests)),
+            lines=tuple(map(masked_line, self._lines.kept())),
             events=tuple(
                 replace(event, data=masked_tree(event.data)) if event.data else event for event in self._events
             ),
             samples=tuple(SampleRead(masked_tree(sample.data)) for sample in self._samples),
-            attempts=self._stretches(),
+            attempts=stretches(self._attempts, self._steps),
             notes=tuple(map(masked, self._all_notes())),
             last_line=self._last_line,
             growth=self._changes.so_far(),
-        )
-
-    def _stretches(self) -> tuple[Attempt, ...]:
-        starts = [row for row, number in enumerate(self._attempts) if row == 0 or number != self._attempts[row - 1]]
-        ends = [*starts[1:], len(self._attempts)]
-        return tuple(
-            Attempt(
-                number=self._attempts[first],
-                first_row=first,
-                rows=end - first,
-                first_step=min(self._steps[first:end]),
-                last_step=max(self._steps[first:end]),
-            )
-            for first, end in zip(starts, ends, strict=False)
         )
