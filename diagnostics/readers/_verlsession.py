@@ -143,17 +143,15 @@ class VerlSession:
             self._events.extend(self._words.text(line.text))
 
     def _read_config(self) -> None:
-        found = self._config.drain()
-        if found and not self._told:
+        if (found := self._config.drain()) and not self._told:
             self._tell_meta(Parsed(0, 0))
         self._events.extend(found)
 
     def _finish_metrics(self) -> None:
         """The open metric line is complete: report its row."""
-        if self._open is None:
+        if (line := self._open) is None:
             return
-        line, self._open = self._open, None
-        parsed = line.parsed()
+        parsed, self._open = line.parsed(), None
         self._wrapped = self._wrapped or line.wrapped
         self._last_keys = parsed.keys
         if not parsed.items:
@@ -227,8 +225,9 @@ class VerlSession:
         return self._framework or ("verl" if parsed.items else "")
 
     def _read_validation(self) -> None:
-        found = self._validation.drain()
-        if found is None or any(key.removeprefix("val/") == "loss" for key in found.values):
+        if (found := self._validation.drain()) is None or any(
+            key.removeprefix("val/") == "loss" for key in found.values
+        ):
             return
         if found.final:
             self._report_final(found)

@@ -97,8 +97,11 @@ class RunBuilder:
         come from another source than the rows, so that their order says nothing.
         """
         for event in events:
-            if type(event) is Row or type(event) is Block:
-                self._take_row(event) if type(event) is Row else self._take_block(event)
+            if type(event) is Row:
+                self._take_row(event)
+                continue
+            if type(event) is Block:
+                self._take_block(event)
                 continue
             self._take(event, part)
             if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
