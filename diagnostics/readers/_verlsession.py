@@ -32,15 +32,13 @@ class VerlSession:
         self._before: list[str] = []
         self._last_keys: list[str] = []
         self._last_written: tuple[int, list[tuple[str, str]]] = (-1, [])
-        self._wrapped = False
-        self._told = ""
+        self._wrapped, self._told = False, ""
         self._words = Words()
         self._release = Release()
         self._step: int | None = None
         self._step_keys: set[str] = set()
         self._initial: ValidationText | None = None
-        self._rl_rows = 0
-        self._supervised = 0
+        self._rl_rows = self._supervised = 0
         self._bulk: Bulk | None = Bulk()
 
     def feed(self, data: bytes) -> list[Event]:

@@ -99,13 +99,12 @@ class RunBuilder:
         for event in events:
             if type(event) is Row:
                 self._take_row(event)
-                continue
-            if type(event) is Block:
+            elif type(event) is Block:
                 self._take_block(event)
-                continue
-            self._take(event, part)
-            if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
-                self._resumes.append(event)
+            else:
+                self._take(event, part)
+                if type(event) is Happened and event.kind == "resumed" and (parts_rows or event.time is not None):
+                    self._resumes.append(event)
 
     def read_by(self, reader: str) -> None:
         """Name the reader, where it became known only while reading."""
@@ -217,12 +216,12 @@ class RunBuilder:
         self._times.append(time)
         self._attempts.append(attempt)
 
-    def _all_notes(self) -> tuple[str, ...]:
+    def _all_notes(self) -> list[str]:
         lost = self._columns.dropped
-        return (
+        return [
             *self._notes,
             *([f"{lost} values of metrics beyond the first {MAX_METRICS} were dropped"] if lost else []),
-        )
+        ]
 
     def build(self) -> Run:
         """The run as it stands after the events taken so far."""
