@@ -67,18 +67,8 @@ class RunBuilder:
         other._source, other._last_line = self._source, self._last_line
         other._columns = self._columns.fork(lambda raw: self._rename(raw, other._source.framework))
         other._lines = copy.deepcopy(self._lines)
-        for name in (
-            "steps",
-            "times",
-            "attempts",
-            "row_of",
-            "decimals",
-            "said_by",
-            "configs",
-            "manifests",
-            "events",
-            "samples",
-        ):
+        lists = "steps times attempts row_of decimals said_by configs manifests events samples"
+        for name in lists.split():
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
         other._notes, other._resumes = self._notes.copy(), self._resumes.copy()
         other._changes = self._changes.fork()
