@@ -85,7 +85,7 @@ def _find(name: str) -> Path | None:
     own = Path(name)
     if own.suffix in (".yaml", ".yml") and own.is_file():
         return own
-    found = (FOLDER / f"{name}.yaml", FOLDER / "faults" / f"{name}.yaml")
+    found = [FOLDER / part / f"{name}.yaml" for part in ("", "faults", "gpu")]
     return next((file for file in found if re.fullmatch(r"[\w./-]+", name) and file.is_file()), None)
 
 
