@@ -13,13 +13,11 @@ import pytest
 from klinic.diagnostics.knowledge import canonical
 from klinic.diagnostics.readers import (
     _fastjson,
-    _text,
     _tfrecord,
     _verlsession,
     console,
     jsonl,
     tensorboard,
-    wandb_offline,
 )
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.run import Block, Run, RunBuilder
@@ -248,38 +246,3 @@ def test_a_wrong_payload_checksum_is_named(monkeypatch: pytest.MonkeyPatch, many
     run, _ = read(tensorboard.READER, bytes(broken), 1 << 22)
     assert run.notes == ("1 records have a wrong checksum; read all the same",)
     assert run.frame.height == 4000
-
-
-def item(name: str, text: bytes) -> bytes:
-    return field(1, bytes([0x12, len(name.encode())]) + name.encode() + b"\x82\x01" + bytes([len(text)]) + text)
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_a_history_record_of_wandb(seed: int) -> None:
-    """Whole, cut, and with damaged bytes: the quick reading gives what the slow one gives, or leaves it to that."""
-    luck = random.Random(seed)
-    texts = [b"0.5", b"12", b'"words"', b"null", b"[1, 2]", b"NaN", b"", b'"\xe4\xb8\x82"', b"1" * 120]
-    weights = [9, 9, 1, 1, 1, 0.2, 0.2, 1, 0.2]
-    items = [item(luck.choice(NAMES), luck.choices(texts, weights)[0]) for _ in range(luck.randint(1, 9))]
-    data = bytearray(b"".join(items) + luck.choice([b"", field(2, b"\x08\x05"), field(2, b"\x08\x85\x01")]))
-    if luck.random() < 0.5:
-        data[luck.randrange(len(data))] ^= 1 << luck.randrange(8)
-    quick = wandb_offline.usual_items(bytes(data))
-    if quick is not None:
-        slow = wandb_offline._items(bytes(data), 1)
-        assert {key: value for key, value in quick.items() if key != "_step"} == {
-            key: value for key, value in slow.items() if key != "_step"
-        }
-
-
-def test_a_usual_history_record_is_read_the_quick_way() -> None:
-    data = item("a/b", b"0.5") + item("_step", b"3") + field(2, b"\x08\x03")
-    assert wandb_offline.usual_items(data) == {"a/b": 0.5, "_step": 3}
-
-
-def test_a_line_without_end_is_left_out_beyond_a_bound() -> None:
-    frames = _text.Frames()
-    found = [frame for _ in range(60) for frame in frames.feed(b"x" * (1 << 20))]
-    assert sum(len(frame.text) for frame in found) == pytest.approx(_text.MAX_FRAMES * _text.MAX_FRAME, rel=0.01)
-    assert found[-1].text == "(the rest of this overlong line is left out)"
-    assert [frame.text for frame in frames.feed(b"\nnext line\n")][-1] == "next line"
