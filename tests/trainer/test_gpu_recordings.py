@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from klinic.trainer.plan import make_plan
 from klinic.trainer.plan.machine import Machine
 from klinic.trainer.recipes import load
