@@ -124,6 +124,8 @@ def usual_items(data: bytes) -> dict[str, Any] | None:
     heads, texts = [first], []
     for piece in pieces:
         end = piece[0] + 1 if piece else 1
+        if end > min(len(piece), 128):
+            return None
         texts.append(piece[1:end])
         heads.append(piece[end:])
     step, rest = -1, heads.pop()
