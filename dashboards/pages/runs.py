@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import dash_ag_grid as dag
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of, run_url
+from klinic.dashboards.pages.rungrid import grid
 from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views.parts import Component, icon, loading, message
@@ -20,16 +20,8 @@ from klinic.dashboards.words import duration, named, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Severity
 
-RIGHT = "num ag-right-aligned-cell"
 # Order of the rows: what needs a look first; the health orders those alike.
 RANK = {"sick": 0, "watch": 1, "broken": 2, "read": 3, "waiting": 3, "healthy": 4}
-THEME = (
-    "themeQuartz.withParams({backgroundColor: 'var(--card)', foregroundColor: 'var(--ink)', borderColor: 'var(--hair)',"
-    " headerBackgroundColor: 'var(--card)', headerTextColor: 'var(--faint)', accentColor: 'var(--accent)',"
-    " rowHoverColor: 'var(--inset)', selectedRowBackgroundColor: 'var(--select)', fontFamily: 'inherit', fontSize: 13,"
-    " headerFontSize: 12, wrapperBorderRadius: 8, rowBorder: true, columnBorder: false, headerRowBorder: true,"
-    " spacing: 6, oddRowBackgroundColor: 'var(--card)'})"
-)
 
 
 def layout(context: Context, look: Look, _search: str) -> Component:
@@ -146,55 +138,6 @@ def _rule(entry: Entry) -> str:
     loud = [incident.name for incident in found.incidents if incident.severity > Severity.INFO] if found else []
     root = worst_root(found.findings) if found else None
     return loud[0] if loud else root.name if root and root.severity > Severity.INFO else ""
-
-
-def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
-    """The grid: sort, filter, search; Enter opens, x marks."""
-    return dag.AgGrid(
-        id="runs-grid",
-        rowData=rows,
-        columnDefs=columns(lang),
-        getRowId="params.data.id",
-        defaultColDef={"sortable": True, "filter": True, "resizable": True, "suppressHeaderMenuButton": False},
-        dashGridOptions={
-            "theme": {"function": THEME},
-            "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
-            "selectionColumnDef": {"width": 44, "resizable": False},
-            "rowHeight": 44,
-            "animateRows": False,
-            "suppressDragLeaveHidesColumns": True,
-            "ensureDomOrder": True,
-        },
-        columnSize=None,
-        className="grid",
-        style={"height": None, "width": "100%"},
-    )
-
-
-def columns(lang: Lang) -> list[dict[str, Any]]:
-    """The columns in their order; widths fit 1280 px."""
-    say = speaker(lang)
-    number_filter = {"type": "rightAligned", "filter": "agNumberColumnFilter", "cellClass": RIGHT}
-    scored, aged = ({"valueFormatter": {"function": f"params.data.{name}"}} for name in ("scored", "aged"))
-    make: list[tuple[str, str, int, dict[str, Any]]] = [
-        ("kind", "status", 10, {"hide": True}),
-        ("project", "project", 10, {"hide": True}),
-        ("rule", "finding", 10, {"hide": True}),
-        ("phase", "state", 10, {"hide": True}),
-        ("rank", "status", 92, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
-        ("id", "name", 200, {"cellRenderer": "RunName", "flex": 3, "minWidth": 190}),
-        ("health", "health", 96, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
-        ("step", "step", 68, number_filter),
-        ("score", "score", 80, number_filter | scored),
-        ("spark", "trend", 112, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
-        ("finding", "finding", 220, {"flex": 3, "minWidth": 190, "tooltipField": "finding", "cellClass": "mono"}),
-        ("framework", "framework", 114, {}),
-        ("age", "age", 88, number_filter | aged),
-        ("state", "state", 104, {"cellRenderer": "RunState"}),
-    ]
-    return [
-        {"field": field, "headerName": say(f"runs.{key}"), "width": width, **more} for field, key, width, more in make
-    ]
 
 
 def register(app: Dash, context: Context) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block, Floats
-from klinic.diagnostics.signals.node import ALWAYS, Known, Metric, Node, OnValues, Stream
+from klinic.diagnostics.signals.node import ALWAYS, Known, Metric, Node, OnValues
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.place import stepped
 from klinic.diagnostics.signals.registry import Bound, Count, Num, Truth, Window, signal
+from klinic.diagnostics.signals.stream import Stream
 from klinic.diagnostics.signals.values import Accumulated, Fold, med, windowed
 
 LENGTH, WARM_UP, SHORT_RUN, LEAST = 20, 5, 40, 5

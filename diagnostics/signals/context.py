@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from klinic.diagnostics.signals.block import Block
-from klinic.diagnostics.signals.node import Metric, Node, Value
+from klinic.diagnostics.signals.node import Metric, Node
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.place import FromBlock
 from klinic.diagnostics.signals.registry import Default, Text, Window, signal
+from klinic.diagnostics.signals.stream import Value
 from klinic.diagnostics.signals.values import sum_
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Mask
-from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Node, Stream, merge_fresh, rank_of
+from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Node, merge_fresh, rank_of
 from klinic.diagnostics.signals.registry import Num, Truth, Window, signal
+from klinic.diagnostics.signals.stream import Stream
 from klinic.diagnostics.signals.values import Fold, mean
 
 DEFAULT_N = 200.0

@@ -11,7 +11,8 @@ import polars as pl
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
-from klinic.diagnostics.signals.node import Node, Stream, joined, single
+from klinic.diagnostics.signals.node import Node
+from klinic.diagnostics.signals.stream import Stream, joined, single
 
 
 class Evaluator:

@@ -11,9 +11,10 @@ from itertools import accumulate
 import numpy as np
 
 from klinic.diagnostics.signals.block import Floats
-from klinic.diagnostics.signals.node import Constant, Elementwise, Node, Value
+from klinic.diagnostics.signals.node import Constant, Elementwise, Node
 from klinic.diagnostics.signals.operators import finite, folded
 from klinic.diagnostics.signals.registry import Any_, Default, Num, signal
+from klinic.diagnostics.signals.stream import Value
 
 
 def _elementwise(name: str, x: Node, array: Callable[[Floats], Floats], scalar: Callable[[float], float]) -> Node:

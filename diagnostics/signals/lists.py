@@ -11,9 +11,10 @@ import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.evaluate import Evaluator
-from klinic.diagnostics.signals.node import SPARSE, Node, Stream
+from klinic.diagnostics.signals.node import SPARSE, Node
 from klinic.diagnostics.signals.operators import kleene
 from klinic.diagnostics.signals.registry import Names, Template, signal
+from klinic.diagnostics.signals.stream import Stream
 
 
 class Members:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from klinic.diagnostics.signals.node import Constant, Elementwise, Node, Value
+from klinic.diagnostics.signals.node import Constant, Elementwise, Node
+from klinic.diagnostics.signals.stream import Value
 
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**", ast.Lt: "<", ast.LtE: "<=",

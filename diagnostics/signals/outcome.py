@@ -12,9 +12,10 @@ from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.compile import compile_text
 from klinic.diagnostics.signals.lists import Members
-from klinic.diagnostics.signals.node import SPARSE, Kind, Node, Stream, rank_of
+from klinic.diagnostics.signals.node import SPARSE, Kind, Node, rank_of
 from klinic.diagnostics.signals.registry import Count, Template, signal
 from klinic.diagnostics.signals.scope import Scope
+from klinic.diagnostics.signals.stream import Stream
 
 SCORES = ("critic/score/mean", "critic/rewards/mean")
 CEILING = 0.95  # of a rate: above it there is no room left to rise

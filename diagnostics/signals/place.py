@@ -9,9 +9,10 @@ import numpy as np
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Floats
-from klinic.diagnostics.signals.node import ALWAYS, Node, Stream, Value
+from klinic.diagnostics.signals.node import ALWAYS, Node
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.registry import signal
+from klinic.diagnostics.signals.stream import Stream, Value
 
 FAR = 1e9  # rows since a boundary where there was none
 _MOVED = 1e-4  # an update KL below it is numerical noise of a single on-policy update

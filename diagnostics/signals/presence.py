@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Floats
-from klinic.diagnostics.signals.node import ALWAYS, DENSE, Metric, Node, Stream
+from klinic.diagnostics.signals.node import ALWAYS, DENSE, Metric, Node
 from klinic.diagnostics.signals.registry import Any_, Num, Window, signal
+from klinic.diagnostics.signals.stream import Stream
 from klinic.diagnostics.signals.values import sum_
 
 

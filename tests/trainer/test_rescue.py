@@ -1,4 +1,4 @@
-"""Stopping for a finding and the rescue after it, against a stand-in for verl that falls ill at a high learning rate."""
+"""Stopping for a finding and the rescue after it; a stand-in for verl falls ill at a high learning rate."""
 
 import io
 import json
