@@ -36,4 +36,4 @@ def test_gpu_faults_are_found_by_their_name_alone():
 
 def test_measured_memory_names_settings_and_peaks():
     rows = [json.loads(line) for line in (ROOT / "benchmarks" / "gpu_memory.jsonl").read_text().splitlines()]
-    assert all(row["measured"]["actor/perf/max_memory_allocated_gb"] > 0 and row["settings"] for row in rows)
+    assert all(row["allocated_gb"] > 0 and row["overrides"] and row["model"] for row in rows)
