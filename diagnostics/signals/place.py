@@ -11,7 +11,8 @@ from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import ALWAYS, Node
 from klinic.diagnostics.signals.operators import arithmetic
-from klinic.diagnostics.signals.registry import signal
+from klinic.diagnostics.signals.parse import ExpressionError
+from klinic.diagnostics.signals.registry import Text, signal
 from klinic.diagnostics.signals.stream import Stream, Value
 
 FAR = 1e9  # rows since a boundary where there was none
@@ -88,8 +89,9 @@ class Boundary(Node):
 
     lasting = True
 
-    def __init__(self) -> None:
-        super().__init__("boundary()", rank=ALWAYS)
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"boundary({kind!r})", rank=ALWAYS)
+        self.among = kind
 
     def start(self) -> tuple[float, int | None]:
         """No boundary yet."""
@@ -98,7 +100,7 @@ class Boundary(Node):
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Count on from the last boundary."""
         since, attempt = state
-        swapped = swaps(block.run)
+        swapped = swaps(block.run) if self.among == "any" else set()
         out: list[float] = []
         for number, at in zip(block.attempts, block.steps.tolist(), strict=True):
             crossed = (attempt is not None and number != attempt) or at in swapped
@@ -109,9 +111,11 @@ class Boundary(Node):
 
 
 @signal
-def boundary() -> Node:
-    """Rows since the last boundary (attempt, reward swap, resume); very large where there was none."""
-    return Boundary()
+def boundary(kind: Text = "any") -> Node:
+    """Rows since the last boundary ("any": attempt, reward swap; or "attempt"); very large where there was none."""
+    if kind not in ("any", "attempt"):
+        raise ExpressionError(f"boundary knows 'any' and 'attempt', not {kind!r}")
+    return Boundary(kind)
 
 
 class Updates(Node):
