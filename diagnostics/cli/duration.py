@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-import click
+from klinic.diagnostics.cli.parsed import Parsed
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
-class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
-    """30m, 2h, 90s, 90."""
+def seconds(text: str) -> float:
+    """Seconds of 30m, 2h, 90s or 90. Raises ValueError for all else, and for none at all."""
+    hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    if hit is None or not float(hit[1]):
+        raise ValueError(f"{text!r} is no duration; write 30m, 2h or 90s")
+    return float(hit[1]) * _UNITS[hit[2]]
 
-    name = "duration"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds."""
-        if isinstance(value, float):
-            return value
-        hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
-        if hit is None or not float(hit[1]):
-            self.fail(f"{value!r} is no duration; write 30m, 2h or 90s", param, ctx)
-        return float(hit[1]) * _UNITS[hit[2]]
+DURATION = Parsed("duration", seconds)

@@ -16,27 +16,19 @@ import click
 
 from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
 from klinic.diagnostics.cli.diagnose import LEVELS, cards_of, configured, overrides_of
-from klinic.diagnostics.cli.duration import Duration
+from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c
+from klinic.diagnostics.cli.parsed import Parsed
 
 if TYPE_CHECKING:
     from klinic.diagnostics.live.session import Session
     from klinic.diagnostics.live.until import Until
 
 
-class UntilType(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
-    """finished, step=N, sick, finding=NAME."""
+def _until(text: str) -> Until:
+    from klinic.diagnostics.live.until import Until
 
-    name = "condition"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Until:
-        """The condition."""
-        from klinic.diagnostics.live.until import Until
-
-        try:
-            return value if isinstance(value, Until) else Until.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+    return Until.parse(text)
 
 
 @click.command()
@@ -45,12 +37,12 @@ class UntilType(click.ParamType):  # type: ignore[type-arg]  # generic in some r
 @click.option("--once", is_flag=True, help="Look once, show it, leave.")
 @click.option(
     "--until",
-    type=UntilType(),
+    type=Parsed("condition", _until),
     metavar="CONDITION",
     help="Leave when it has come: finished, step=N, healthy, watch, sick, finding=NAME.",
 )
-@click.option("--timeout", type=Duration(), help="Leave after 30m, 2h, ..., with exit code 3.")
-@click.option("--interval", type=Duration(), default=1.0, help="Seconds between looks; 1 unless said otherwise.")
+@click.option("--timeout", type=DURATION, help="Leave after 30m, 2h, ..., with exit code 3.")
+@click.option("--interval", type=DURATION, default=1.0, help="Seconds between looks; 1 unless said otherwise.")
 @ALERTS
 @click.option(
     "--fail-on",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.alerts import alerts_of
-from klinic.diagnostics.cli.duration import Duration
+from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail
 from klinic.trainer.cli.watchful import condition, watchful, with_checkpoints
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Recipe and overrides of another run: its directory, or a folder with its command.txt.",
 )
-@click.option("--time-limit", type=Duration(), help="Stop, with a checkpoint, after 30m, 2h, ...")
-@click.option("--grace", type=Duration(), default=120.0, help="How long a stop may take; 120s unless said otherwise.")
-@click.option("--startup-limit", type=Duration(), help="Give up without a first step after this; 10m, on GPUs 40m.")
+@click.option("--time-limit", type=DURATION, help="Stop, with a checkpoint, after 30m, 2h, ...")
+@click.option("--grace", type=DURATION, default=120.0, help="How long a stop may take; 120s unless said otherwise.")
+@click.option("--startup-limit", type=DURATION, help="Give up without a first step after this; 10m, on GPUs 40m.")
 @click.option("--dry-run", is_flag=True, help="Print the full verl command and start nothing.")
 @click.option("--no-diagnosis", is_flag=True, help="No diagnosis while it trains.")
 @watchful

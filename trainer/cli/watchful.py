@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.alerts import ALERTS
+from klinic.diagnostics.cli.parsed import Parsed
 
 if TYPE_CHECKING:
     from klinic.diagnostics.live.stopon import StopOn
@@ -16,33 +17,16 @@ RESCUE_ON = "error:3"
 KEPT = 5  # checkpoints: the last one before the trouble has to be there still when it is noticed
 
 
-class StopOnType(click.ParamType):  # type: ignore[type-arg]  # generic in some releases of click only
-    """error:3."""
+def _stop_on(text: str) -> StopOn:
+    from klinic.diagnostics.live.stopon import StopOn
 
-    name = "severity[:steps]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StopOn:
-        """The condition."""
-        from klinic.diagnostics.live.stopon import StopOn
-
-        try:
-            return value if isinstance(value, StopOn) else StopOn.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+    return StopOn.parse(text)
 
 
-class Times(click.ParamType):  # type: ignore[type-arg]
-    """A count that follows an `=`."""
-
-    name = "n"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The count."""
-        if isinstance(value, int):
-            return value
-        if not str(value).isdigit() or not 1 <= int(value) <= 99:
-            self.fail(f"{value!r} is no number of rescues; write --rescue=2, or put a bare --rescue last", param, ctx)
-        return int(value)
+def _times(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 99:
+        raise ValueError(f"{text!r} is no number of rescues; write --rescue=2, or put a bare --rescue last")
+    return int(text)
 
 
 def watchful(command: Any) -> Any:
@@ -50,7 +34,7 @@ def watchful(command: Any) -> Any:
     options = (
         click.option(
             "--stop-on",
-            type=StopOnType(),
+            type=Parsed("severity[:steps]", _stop_on),
             envvar="KLINIC_STOP_ON",
             metavar="SEVERITY[:STEPS]",
             help="Stop, with a checkpoint and exit code 3, once a finding of this severity was open for so many steps, "
@@ -58,7 +42,7 @@ def watchful(command: Any) -> Any:
         ),
         click.option(
             "--rescue",
-            type=Times(),
+            type=Parsed("n", _times),
             is_flag=False,
             flag_value=1,
             default=0,
