@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
+from klinic.diagnostics.alerts.senders._errcode import errcode
 from klinic.diagnostics.alerts.senders._text import cut
 from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
 
@@ -33,8 +34,4 @@ def _plain(text: str) -> str:
 
 def refused(answer: Answer) -> Trouble | None:
     """What the body says went wrong."""
-    found = answer.json()
-    code = found.get("errcode", 0)
-    if code == 0:
-        return None
-    return Trouble(f"errcode {code}: {found.get('errmsg', 'no reason given')}", code in BUSY, BUSY.get(code))
+    return errcode(answer, BUSY)
