@@ -127,3 +127,9 @@ def test_a_directory_that_is_being_written_is_not_taken(tmp_path):
     with RunDirectory(tmp_path):
         assert "is being written by process" in obstacles(plan)[0]
     assert obstacles(plan) == []
+
+
+def test_a_secret_that_was_masked_in_the_record_is_asked_for_again(tmp_path):
+    key = "reward.custom_reward_function.reward_kwargs.token"
+    found = problems(make_plan([f"+{key}=***"], run_dir=tmp_path, machine=LAPTOP))
+    assert found == [f"{key}: its secret was masked when the run was recorded; write {key}=VALUE anew"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.run import Config
+from klinic.diagnostics.run.secrets import MASK
 from klinic.diagnostics.verlconfig.check import check_override
 from klinic.diagnostics.verlconfig.compose import compose
 from klinic.diagnostics.verlconfig.constraints import violations
@@ -35,7 +36,9 @@ def _words(plan: Plan) -> Iterator[str]:
     """Misspelt and renamed keys, values of a wrong type; what a `+` adds beside verl's own keys is not judged."""
     written = (*(word(entry.key, entry.value) for entry in plan.kept), *plan.user)
     for one in filter(None, map(override, written)):
-        if "+" not in one.mark or known(one.key):
+        if MASK in one.text:
+            yield f"{one.key}: its secret was masked when the run was recorded; write {one.key}=VALUE anew"
+        elif "+" not in one.mark or known(one.key):
             checked = check_override(one.marked_key, one.value, Config({}))
             if not checked.ok:
                 yield f"{one.text}: {checked.message}"
