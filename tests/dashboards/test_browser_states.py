@@ -78,6 +78,7 @@ def test_the_page_of_a_run_directory_waits_for_its_run(serve, visit, recordings,
         (run / "metrics.jsonl").write_text((recordings / SICK / "metrics.jsonl").read_text())
         page.wait_for_selector(".banner.sick")
         page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length >= 5")
+        assert not page.query_selector(".message.waiting, .banner.begins")
 
 
 def test_files_that_become_parts_of_a_run_directory_are_no_rows_any_more(serve, visit, recordings, tmp_path) -> None:

@@ -145,7 +145,8 @@ def test_an_error_behind_a_success_is_seen(webhook: Any, channel: Any, kind: str
 @pytest.mark.parametrize("kind", ["feishu", "dingtalk", "wecom"])
 def test_their_success_is_a_success(webhook: Any, channel: Any, kind: str) -> None:
     webhook.answers = [(200, b'{"code": 0, "errcode": 0, "msg": "ok"}', {})]
-    deliver(trial(), channel(kind), NOW, 5.0)
+    deliver(trial(), channel(kind), NOW, 5.0)  # raises where it was refused
+    assert len(webhook.got) == 1
 
 
 def test_a_command_gets_the_message_on_stdin_and_in_its_words(tmp_path: Any) -> None:
