@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import polars as pl
+
+LIMIT_S = 120  # of a server that loads a log
 
 
 def total(frame: pl.DataFrame) -> float:
@@ -55,13 +58,18 @@ def rustboard(path: str) -> float:
     command = [tensorboard_data_server.server_binary(), "--logdir", path, "--port", "0", "--reload", "once", "-v"]
     command += ["--samples-per-plugin", "scalars=all"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    limit = threading.Timer(LIMIT_S, server.kill)  # its log ends then, and with it the loop
+    limit.start()
     try:
         for line in server.stderr or ():
             if "load cycle" in line.lower() and ("finished" in line.lower() or "complete" in line.lower()):
                 break
+        else:
+            raise TimeoutError(f"{command[0]} did not finish loading {path} within {LIMIT_S} s")
     finally:
+        limit.cancel()
         server.terminate()
-        server.wait()
+        server.wait(10)
     return 0.0
 
 

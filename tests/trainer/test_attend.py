@@ -152,7 +152,7 @@ def test_a_process_of_its_own_asks_the_run_to_stop_and_ends_with_it(run, webhook
         assert process.wait(30) == 0
     finally:
         process.kill()
-        process.wait()
+        process.wait(30)
     assert [each["kind"] for each in webhook.got].count("finding") == 1
     assert attendance.stopped_for_a_finding(run.path)
 

@@ -32,4 +32,4 @@ def watched(run_dir: Path, wanted: bool) -> Iterator[None]:
             process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(GRACE_S)
