@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 import orjson
 
-from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotApplicable, Override, Vital
+from klinic.diagnostics.engine.model import Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.run import Run
 
@@ -93,19 +94,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "episodes": [list(episode) for episode in finding.episodes],
         "message": finding.message,
         "why": finding.why,
-        "evidence": [_evidence(evidence) for evidence in finding.evidence],
+        "evidence": [asdict(evidence) for evidence in finding.evidence],
         "root_cause": finding.root_cause,
-    }
-
-
-def _evidence(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "text": evidence.text,
-        "value": evidence.value,
-        "op": evidence.op,
-        "bound": evidence.bound,
-        "unit": evidence.unit,
-        "step": evidence.step,
     }
 
 
