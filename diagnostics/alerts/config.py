@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from klinic.diagnostics.alerts.channel import Alerts, Channel
 from klinic.diagnostics.alerts.mask import looks_secret
 from klinic.diagnostics.alerts.senders import senders
+from klinic.diagnostics.cli.duration import seconds
 from klinic.diagnostics.cli.group import nearest
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.yamlio import Places, places, read
@@ -20,7 +21,6 @@ KEYS = ("severity", "warm_up", "cooldown", "most", "tell", "ignore", "channels")
 OF_CHANNEL = ("kind", "name", "severity", "url", "secret", "run", "headers")
 TELL = ("finding", "incident", "stall", "end")
 _VARIABLE = re.compile(r"^\$(?:\{(\w+)\}|(\w+))$")
-_DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*([smh]?)$")
 _SENSITIVE = re.compile(r"(?i)auth|token|key|secret|cookie|passw")
 
 
@@ -177,10 +177,10 @@ class _Section:
         return value
 
     def _duration(self, tree: Any, path: tuple[Any, ...]) -> float:
-        hit = _DURATION.match(str(tree.get("cooldown", Alerts.cooldown)))
-        if hit is None:
+        try:
+            return seconds(str(tree.get("cooldown", Alerts.cooldown)))
+        except ValueError:
             self._fail((*path, "cooldown"), "cooldown is a duration: 30m, 2h, 90s")
-        return float(hit[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[hit[2]]
 
     def _words(self, tree: Any, path: tuple[Any, ...], key: str, known: tuple[str, ...]) -> tuple[str, ...]:
         listed = tree.get(key, [])

@@ -10,11 +10,18 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def seconds(text: str) -> float:
-    """Seconds of 30m, 2h, 90s or 90. Raises ValueError for all else, and for none at all."""
+    """Seconds of 30m, 2h, 90s or 90. Raises ValueError for all else."""
     hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
-    if hit is None or not float(hit[1]):
+    if hit is None:
         raise ValueError(f"{text!r} is no duration; write 30m, 2h or 90s")
     return float(hit[1]) * _UNITS[hit[2]]
 
 
-DURATION = Parsed("duration", seconds)
+def _some(text: str) -> float:
+    found = seconds(text)
+    if not found:
+        raise ValueError(f"{text!r} is no time at all; write 30m, 2h or 90s")
+    return found
+
+
+DURATION = Parsed("duration", _some)
