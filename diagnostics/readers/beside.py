@@ -6,7 +6,7 @@ import importlib
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +84,22 @@ class _HydraOverrides(_Text):
         return parse_overrides(shlex.join(words)) if words else {}
 
 
+@dataclass(frozen=True)
+class _Opens:
+    """Begins to read such a file. Equal where kind and name are: a plan made anew must equal the one being read."""
+
+    kind: type[_Text]
+    where: str
+
+    def __call__(self) -> _Text:
+        return self.kind(self.where)
+
+
 def beside(folder: Path) -> tuple[Part, ...]:
     """The parts that give the config of a log in this folder, the least sure first."""
     kinds = {HYDRA_CONFIG: _HydraConfig, HYDRA_OVERRIDES: _HydraOverrides, **dict.fromkeys(WRITTEN, _Text)}
     there = [(name, kind) for name, kind in kinds.items() if (folder / name).is_file()]
     return tuple(
-        Part(folder / name, rank=rank - len(kinds), opens=partial(kind, name), whole=True)
+        Part(folder / name, rank=rank - len(kinds), opens=_Opens(kind, name), whole=True)
         for rank, (name, kind) in enumerate(there)
     )

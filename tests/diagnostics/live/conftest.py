@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.live.judging import LiveJudge
 from klinic.diagnostics.live.look import Look, Looker
 from klinic.diagnostics.readers import open_run
@@ -33,3 +35,27 @@ def walk() -> Callable[[str], list[Look]]:
 def samples() -> Path:
     """The recordings."""
     return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def line() -> Callable[..., bytes]:
+    """A line of a metric stream: its step, a score, and what else is given."""
+
+    def written(step: int, **data: float) -> bytes:
+        return json.dumps({"step": step, "data": {"critic/score/mean": 0.5, **data}}).encode() + b"\n"
+
+    return written
+
+
+@pytest.fixture
+def follow() -> Iterator[Callable[[Path], Follower]]:
+    """Followers of paths; each lets go of its files when the test has ended."""
+    opened: list[Follower] = []
+
+    def start(path: Path) -> Follower:
+        opened.append(Follower(path))
+        return opened[-1]
+
+    yield start
+    for follower in opened:
+        follower.close()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,23 +12,6 @@ import pytest
 from klinic.diagnostics.live import follow as follow_module
 from klinic.diagnostics.live.follow import Follower, Followers
 from klinic.diagnostics.readers import ReadError, open_run
-
-
-def line(step: int, **data: float) -> bytes:
-    return json.dumps({"step": step, "data": {"critic/score/mean": 0.5, **data}}).encode() + b"\n"
-
-
-@pytest.fixture
-def follow() -> Iterator[Callable[[Path], Follower]]:
-    opened: list[Follower] = []
-
-    def start(path: Path) -> Follower:
-        opened.append(Follower(path))
-        return opened[-1]
-
-    yield start
-    for follower in opened:
-        follower.close()
 
 
 def test_a_run_directory_grows_in_all_its_parts(
@@ -79,7 +63,7 @@ def test_an_event_file_that_is_added_goes_on(
     assert run.frame["step"].to_list() == [1, 2, 300, 1, 2, 300]
 
 
-def test_a_folder_of_several_runs_is_followed_by_all(tmp_path: Path) -> None:
+def test_a_folder_of_several_runs_is_followed_by_all(tmp_path: Path, line: Callable[..., bytes]) -> None:
     followers = Followers(tmp_path)
     assert followers.poll() == []
     (tmp_path / "a.jsonl").write_bytes(line(1))
@@ -90,7 +74,9 @@ def test_a_folder_of_several_runs_is_followed_by_all(tmp_path: Path) -> None:
     followers.close()
 
 
-def test_many_runs_are_followed_with_few_files_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_runs_are_followed_with_few_files_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: Callable[..., bytes]
+) -> None:
     monkeypatch.setattr(follow_module, "MAX_OPEN", 3)
     for number in range(8):
         (tmp_path / f"{number}.jsonl").write_bytes(line(1))
@@ -109,7 +95,9 @@ def test_many_runs_are_followed_with_few_files_open(tmp_path: Path, monkeypatch:
     followers.close()
 
 
-def test_one_follower_wants_one_run(tmp_path: Path, follow: Callable[[Path], Follower]) -> None:
+def test_one_follower_wants_one_run(
+    tmp_path: Path, follow: Callable[[Path], Follower], line: Callable[..., bytes]
+) -> None:
     for name in "ab":
         (tmp_path / name).write_bytes(line(1))
     with pytest.raises(ReadError, match="holds 2 runs"):
@@ -117,7 +105,10 @@ def test_one_follower_wants_one_run(tmp_path: Path, follow: Callable[[Path], Fol
 
 
 def test_a_console_that_was_there_before_its_run_directory_becomes_part_of_it(
-    tmp_path: Path, follow: Callable[[Path], Follower], differences: Callable[..., list[str]]
+    tmp_path: Path,
+    follow: Callable[[Path], Follower],
+    differences: Callable[..., list[str]],
+    line: Callable[..., bytes],
 ) -> None:
     run_dir = tmp_path / "run"
     run_dir.mkdir()
@@ -130,4 +121,35 @@ def test_a_console_that_was_there_before_its_run_directory_becomes_part_of_it(
     run = follower.poll()
     assert run is not None
     assert differences(open_run(run_dir), run) == []
+    assert follower.poll() is None
+
+
+def _command(folder: Path) -> None:
+    (folder / "command.txt").write_text("python3 -m verl.trainer.main_ppo algorithm.adv_estimator=gae")
+
+
+def _hydra(folder: Path) -> None:
+    (folder / ".hydra").mkdir()
+    (folder / ".hydra/config.yaml").write_text("algorithm:\n  adv_estimator: gae\n")
+    (folder / ".hydra/overrides.yaml").write_text("- algorithm.adv_estimator=gae\n")
+
+
+@pytest.mark.parametrize("write_config", [_command, _hydra])
+def test_a_run_with_its_config_beside_it_is_news_only_when_it_changed(
+    tmp_path: Path,
+    follow: Callable[[Path], Follower],
+    line: Callable[..., bytes],
+    write_config: Callable[[Path], None],
+) -> None:
+    write_config(tmp_path)
+    (tmp_path / "metrics.jsonl").write_bytes(line(1))
+    (tmp_path / "console.log.gz").write_bytes(gzip.compress(b"step:1 - critic/score/mean:0.5\n"))
+    follower = follow(tmp_path)
+    first = follower.poll()
+    assert first is not None and first.config.values["algorithm.adv_estimator"] == "gae"
+    assert follower.poll() is None
+    with (tmp_path / "metrics.jsonl").open("ab") as stream:
+        stream.write(line(2))
+    second = follower.poll()
+    assert second is not None and second.frame["step"].to_list() == [1, 2]
     assert follower.poll() is None
