@@ -180,6 +180,11 @@ class PartReading:
             yield Note(f"JSON lines with metrics stand in the text (first at line {line.line}); read as rows")
             yield row
 
+    @property
+    def format(self) -> str:
+        """The reader's name; of a log in an envelope that of what is inside."""
+        return getattr(self._session, "format", "") or (self.reader.name if self.reader else "")
+
     def trouble(self) -> str:
         """What is wrong with the compression of the source if it ends here, in words; empty where nothing is."""
         return self._decoder.at_end()

@@ -122,7 +122,7 @@ class Reading:
 
     def _format(self) -> str:
         main = next(reading for reading in self._parts if reading.part is self.plan.main)
-        return self.plan.format or (main.reader.name if main.reader else "")
+        return self.plan.format or main.format
 
     def runs(self) -> list[Run]:
         """The runs as they stand, as if the sources ended here; the reading can go on."""
