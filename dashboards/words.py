@@ -10,9 +10,8 @@ from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
-from klinic.diagnostics.engine.model import Evidence, Finding, Incident, Override
+from klinic.diagnostics.engine.model import Finding, Incident, Override
 from klinic.diagnostics.engine.wording import worded
-from klinic.diagnostics.report.phrases import evidence_words, shortened
 from klinic.diagnostics.yamltext import parsed
 
 Say = Callable[..., str]
@@ -72,17 +71,6 @@ def summary(rule: str, fallback: str, lang: Lang, key: str = "summary") -> str:
     """A text of a rule's card in a language; English where the card has no other."""
     card = cards().get(rule)
     return (card.text(key, lang) if card and lang != "en" else "") or fallback
-
-
-def evidence_text(item: Evidence, lang: Lang) -> str:
-    """What was compared with what, in a language; English as the reports say it."""
-    if lang == "en":
-        return evidence_words(item)
-    say, text = speaker(lang), shortened(item.text.replace("'", ""))
-    if item.value is None or item.bound is None:
-        return say("evidence.plain", x=text, s=item.step)
-    side = "above" if item.op in (">", ">=") else "below"
-    return say(f"evidence.{side}", x=text, v=number(item.value), b=number(item.bound), u=item.unit, s=item.step)
 
 
 def told(entry: Entry, incident: Incident, part: str, lang: Lang) -> str:

@@ -9,11 +9,11 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
-from klinic.dashboards.words import duration, evidence_text, named, speaker, summary, told, when
+from klinic.dashboards.words import duration, named, speaker, summary, told, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.engine.story import capital
-from klinic.diagnostics.report.phrases import telling
+from klinic.diagnostics.report.phrases import evidence_words, telling
 
 SHOWN = 4
 
@@ -91,7 +91,7 @@ def story(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     say, root = speaker(lang), worst_root(found.findings)
     if root is None or root.severity <= Severity.INFO:
         return "" if lang == "zh" or found.story.startswith(headline(entry, found, lang)) else found.story
-    shown = [evidence_text(item, lang) for item in telling(root.evidence, 1)]
+    shown = [evidence_words(item, lang) for item in telling(root.evidence, 1)]
     after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
     after_it = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
     after_it += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []

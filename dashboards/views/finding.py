@@ -8,9 +8,9 @@ from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
-from klinic.dashboards.words import evidence_text, speaker, summary, told, when
+from klinic.dashboards.words import speaker, summary, told, when
 from klinic.diagnostics.engine.model import Finding, Incident
-from klinic.diagnostics.report.phrases import sentence, telling
+from klinic.diagnostics.report.phrases import evidence_words, sentence, telling
 
 
 def detail(entry: Entry, lang: Lang, picked: str | None) -> Component:
@@ -30,7 +30,7 @@ def detail(entry: Entry, lang: Lang, picked: str | None) -> Component:
 
 def _body(finding: Finding, lang: Lang) -> list[Component]:
     say, card = speaker(lang), cards().get(finding.id)
-    shown = [html.Li(evidence_text(item, lang)) for item in telling(finding.evidence)]
+    shown = [html.Li(evidence_words(item, lang)) for item in telling(finding.evidence)]
     parts = [_part(say("run.evidence"), html.Ul(shown, className="evidence"))] if shown else []
     parts.append(_part(say("run.meaning"), html.P(summary(finding.id, finding.why, lang, "why"))))
     wrong = card.text("wrong_when", lang) if card else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from klinic.diagnostics.engine.card import Card, CardError, Level
@@ -19,7 +19,10 @@ from klinic.diagnostics.signals.scope import demand
 
 @dataclass(frozen=True)
 class Piece:
-    """A top-level comparison of a level: words for a person, whether it holds, its sides."""
+    """A top-level comparison of a level: words for a person, whether it holds, its sides.
+
+    each: of `any_of` and `all_of`, the comparisons for one metric of the list.
+    """
 
     text: str
     op: str
@@ -27,6 +30,8 @@ class Piece:
     truth: Node
     left: Node | None = None
     right: Node | None = None
+    expression: str = ""
+    each: Callable[[str], tuple[Piece, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ def _flat(tree: ast.expr, scope: Scope) -> Iterator[ast.expr]:
             yield ast.copy_location(ast.Compare(sides[index], [op], [sides[index + 1]]), tree)
     elif isinstance(tree, ast.Name) and tree.id in scope.lets:
         inner = _unwrapped(parse(scope.lets[tree.id]))
-        yield from _flat(inner, scope) if isinstance(inner, ast.BoolOp | ast.Compare) else iter([tree])
+        yield from _flat(inner, scope) if isinstance(inner, ast.BoolOp | ast.Compare | ast.Call) else iter([tree])
     else:
         yield tree
 
@@ -117,7 +122,7 @@ def _is_false(tree: ast.expr) -> bool:
 def _piece(tree: ast.expr, card: Card, scope: Scope) -> Piece:
     truth = demand(tree, compile_tree(tree, scope), "truth")
     if not isinstance(tree, ast.Compare) or isinstance(tree.ops[0], ast.In | ast.NotIn):
-        return Piece(words(tree, scope), "", "", truth)
+        return Piece(words(tree, scope), "", "", truth, None, None, expression(tree, scope), _each(tree, card, scope))
     sides = (tree.left, tree.comparators[0])
     left, right = (compile_tree(side, scope) for side in sides)
     if isinstance(tree.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):  # a config value in an order is a number
@@ -125,7 +130,21 @@ def _piece(tree: ast.expr, card: Card, scope: Scope) -> Piece:
     numbers = left.kind == right.kind == "number"
     op = _SYMBOL[type(tree.ops[0])]
     unit = _unit(tree.comparators[0], card) or _unit(tree.left, card)
-    return Piece(words(tree.left, scope), op, unit, truth, left if numbers else None, right if numbers else None)
+    known = {"left": left, "right": right} if numbers else {}
+    return Piece(words(tree.left, scope), op, unit, truth, **known, expression=expression(tree.left, scope))
+
+
+def _each(tree: ast.expr, card: Card, scope: Scope) -> Callable[[str], tuple[Piece, ...]] | None:
+    """The comparisons of `any_of(list, P)` with a metric's name in the place of `it`."""
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("any_of", "all_of")):
+        return None
+    claim = [*tree.args, *(word.value for word in tree.keywords)][-1]
+
+    def pieces(name: str) -> tuple[Piece, ...]:
+        mine = replace(scope, it=name)
+        return tuple(_piece(part, card, mine) for part in _flat(claim, mine))
+
+    return pieces
 
 
 _SYMBOL: dict[type[ast.cmpop], str] = {
@@ -134,34 +153,50 @@ _SYMBOL: dict[type[ast.cmpop], str] = {
 
 
 def _unit(tree: ast.expr, card: Card) -> str:
-    if any(isinstance(node, ast.Compare) for node in ast.walk(tree)):
-        return ""  # how often something held, whatever the unit of that
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return next((card.thresholds[name].unit for name in names if name in card.thresholds), "")
+    """The unit of the first threshold that a side is, or is chosen from: of a multiple of it nobody knows the unit."""
+    if isinstance(tree, ast.Name):
+        return card.thresholds[tree.id].unit if tree.id in card.thresholds else ""
+    chosen = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in _CHOICES
+    return next((unit for part in tree.args if (unit := _unit(part, card))), "") if chosen else ""  # type: ignore[attr-defined]
+
+
+_CHOICES = ("highest", "lowest", "fill", "coalesce")
+
+
+def expression(tree: ast.expr, scope: Scope) -> str:
+    """An expression with lets and thresholds written out: `med(abs('actor/ppo_kl'), 5)`."""
+    return ast.unparse(_Expanded(scope).visit(ast.parse(ast.unparse(tree), mode="eval").body))
 
 
 def words(tree: ast.expr, scope: Scope) -> str:
     """An expression as a person reads it: `med(|actor/ppo_kl|, 5)`."""
-    spelled = _Spelled(scope).visit(ast.parse(ast.unparse(tree), mode="eval").body)
+    spelled = _Barred().visit(ast.parse(expression(tree, scope), mode="eval").body)
     return _QUOTED.sub(lambda found: found[1], ast.unparse(spelled))
 
 
 _QUOTED = re.compile(r"'([^']*)'")
 
 
-class _Spelled(ast.NodeTransformer):
-    """Lets and thresholds written out, abs as bars."""
+class _Expanded(ast.NodeTransformer):
+    """Lets, thresholds and `it` written out."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A let's name becomes its expression, a threshold's its value."""
+        """A let's name becomes its expression, a threshold's its value, `it` its metric."""
+        if node.id == "it" and self.scope.it is not None:
+            return ast.Constant(self.scope.it)
         if node.id in self.scope.lets:
             lets = dict(list(self.scope.lets.items())[: list(self.scope.lets).index(node.id)])
-            return _Spelled(Scope(self.scope.thresholds, lets)).visit(copy.deepcopy(parse(self.scope.lets[node.id])))  # type: ignore[no-any-return]
+            inner = replace(self.scope, lets=lets)
+            return _Expanded(inner).visit(copy.deepcopy(parse(self.scope.lets[node.id])))  # type: ignore[no-any-return]
         value = self.scope.thresholds.get(node.id)
         return ast.Name(f"{value:g}", ast.Load()) if isinstance(value, int | float) else node
+
+
+class _Barred(ast.NodeTransformer):
+    """abs as bars."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """abs(x) becomes |x|."""

@@ -26,7 +26,11 @@ VitalStatus = Literal["healthy", "watch", "sick", "unknown"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """One comparison that made a card fire: `text` as in the card, the value seen, the bound, unit, at which step."""
+    """One comparison that made a card fire: `text` as in the card, the value seen, the bound, unit, at which step.
+
+    expression: what `text` shows, as the language is written: the left side, or all of it where `op` is "".
+    seen: (metric, value) of the metrics that it reads, as they stood at the step; those without a value left out.
+    """
 
     text: str
     value: float | None
@@ -34,6 +38,8 @@ class Evidence:
     bound: float | None
     unit: str
     step: int
+    expression: str = ""
+    seen: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,8 +12,10 @@ import numpy as np
 from klinic.diagnostics.engine.compiled import CompiledCard, CompiledLevel, Piece
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Evidence, Severity
+from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Node
 from klinic.diagnostics.signals.block import Floats
+from klinic.diagnostics.signals.node import SPARSE, rank_of
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,48 @@ class Witness:
 
 
 def _read(level: CompiledLevel, view: View, row: int) -> tuple[Evidence, ...]:
+    held = [piece for piece in level.pieces if view.value(piece.truth, row) == 1]
+    return tuple(
+        evidence for piece in held for evidence in (_members(piece, view, row) or [_evidence(piece, view, row)])
+    )
+
+
+def _evidence(piece: Piece, view: View, row: int) -> Evidence:
     step = int(view.block.run.frame["step"][row])
-    return tuple(_evidence(piece, view, row, step) for piece in level.pieces if view.value(piece.truth, row) == 1)
+    sides = view.value(piece.left, row), view.value(piece.right, row)
+    seen = _seen(piece, view.block.run, row)
+    return Evidence(piece.text, sides[0], piece.op, sides[1], piece.unit, step, piece.expression, seen)
 
 
-def _evidence(piece: Piece, view: View, row: int, step: int) -> Evidence:
-    return Evidence(piece.text, view.value(piece.left, row), piece.op, view.value(piece.right, row), piece.unit, step)
+def _members(piece: Piece, view: View, row: int) -> list[Evidence]:
+    """What holds for the metrics of a list, each by its own comparisons; nothing where that can no longer be told."""
+    latest = view.block.trainings[-1]
+    if piece.each is None or row < latest.first:
+        return []
+    found: list[Evidence] = []
+    for name, evaluator in view.evaluator.members(piece.truth).items():
+        inner = View(latest, evaluator)
+        parts = piece.each(name)
+        if all(inner.value(part.truth, row) == 1 for part in parts):
+            found += [_evidence(part, inner, row) for part in parts]
+    return found[:MOST]
+
+
+def _seen(piece: Piece, run: Run, row: int) -> tuple[tuple[str, float], ...]:
+    """Values of the metrics that a comparison reads, in its order: a sparse one's last."""
+    names = [name for name in dict.fromkeys(_NAMES.findall(piece.expression)) if run.has(name)]
+    values = {name: _standing(run, name, row) for name in names[:MOST]}
+    return tuple((name, value) for name, value in values.items() if value is not None)
+
+
+def _standing(run: Run, name: str, row: int) -> float | None:
+    """A metric's value at a row; of a sparse one the last before it."""
+    value = run.frame[name][row]
+    if value is None and rank_of(name) == SPARSE:
+        known = run.frame[name].head(row).drop_nulls()
+        value = known[-1] if len(known) else None
+    return None if value is None else float(value)
+
+
+MOST = 6  # comparisons of a list, and metrics of a comparison, that are kept
+_NAMES = re.compile(r"'([^']*)'")

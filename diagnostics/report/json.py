@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 import orjson
 
-from klinic.diagnostics.engine.model import Finding, Incident, NotApplicable, Override, Vital
+from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.phrases import evidence_words
 from klinic.diagnostics.run import Run
 
 SCHEMA = "klinic.diagnosis/1"
@@ -94,8 +94,21 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "episodes": [list(episode) for episode in finding.episodes],
         "message": finding.message,
         "why": finding.why,
-        "evidence": [asdict(evidence) for evidence in finding.evidence],
+        "evidence": [_evidence(evidence) for evidence in finding.evidence],
         "root_cause": finding.root_cause,
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "text": evidence.text,
+        "value": evidence.value,
+        "op": evidence.op,
+        "bound": evidence.bound,
+        "unit": evidence.unit,
+        "step": evidence.step,
+        "words": evidence_words(evidence),
+        "metrics": dict(evidence.seen),
     }
 
 

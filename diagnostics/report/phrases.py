@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.engine.story import capital
+from klinic.diagnostics.report.spoken import Lang, listing, opens_the_way, side, spoken
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Run
 
-SIDES = {">": "above", ">=": "at or above", "<": "below", "<=": "at or below", "==": "equal to", "!=": "other than"}
+SEEN = 4  # metrics shown of a comparison that is too involved for words
 
 
 def when(finding: Finding) -> str:
@@ -22,14 +23,37 @@ def when(finding: Finding) -> str:
     return words if finding.peak <= finding.severity else f"{words}, at its worst {finding.peak}"
 
 
-def evidence_words(evidence: Evidence) -> str:
-    """`med(abs(actor/ppo_kl), 5) was 4.93, above 0.02 nats/token, at step 41`."""
-    text = shortened(evidence.text.replace("'", ""))
+def evidence_words(evidence: Evidence, lang: Lang = "en") -> str:
+    """`actor/ppo_kl: median of the last 5 absolute values was 4.93, above 0.02 nats/token, at step 41`.
+
+    What is too involved for words is shown by the metrics that it reads, with their values.
+    """
+    text = spoken(evidence.expression, lang) if evidence.expression else shortened(evidence.text.replace("'", ""))
+    place = f"（第 {evidence.step} 步）" if lang == "zh" else f", at step {evidence.step}"
+    if text is None:
+        return _read_off(evidence, lang)
     if evidence.value is None or evidence.bound is None:
-        return f"{text} at step {evidence.step}"
+        return f"{text}{place}" if lang == "zh" or evidence.expression else f"{text} at step {evidence.step}"
+    gap = " " if text[-1:].isascii() else ""
+    was = f"{gap}为 {number(evidence.value)}，" if lang == "zh" else f" was {number(evidence.value)}, "
+    return f"{text}{was}{_bound(evidence, lang)}{place}"
+
+
+def _bound(evidence: Evidence, lang: Lang) -> str:
     unit = f" {evidence.unit}" if evidence.unit else ""
-    side = SIDES.get(evidence.op, evidence.op)
-    return f"{text} was {number(evidence.value)}, {side} {number(evidence.bound)}{unit}, at step {evidence.step}"
+    return f"{side(evidence.op, lang)} {number(evidence.bound)}{unit}"
+
+
+def _read_off(evidence: Evidence, lang: Lang) -> str:
+    """`critic/vf_explained_var 0.01 and critic/vf_loss 0.3 at step 41 (0.97, above 0.5 share of responses)`."""
+    seen = listing([f"{name} {number(value)}" for name, value in evidence.seen[:SEEN]], lang) or shortened(
+        evidence.text
+    )
+    text = f"第 {evidence.step} 步：{seen}" if lang == "zh" else f"{seen} at step {evidence.step}"
+    if evidence.value is None or evidence.bound is None:
+        return text
+    compared = f"{number(evidence.value)}{' ' if lang == 'zh' else ', '}{_bound(evidence, lang)}"
+    return f"{text}（{compared}）" if lang == "zh" else f"{text} ({compared})"
 
 
 def shortened(text: str, width: int = 76) -> str:
@@ -38,10 +62,14 @@ def shortened(text: str, width: int = 76) -> str:
 
 
 def telling(evidence: Sequence[Evidence], most: int = 3) -> list[Evidence]:
-    """The comparisons worth showing: those with numbers where there are any, each once, as they first held."""
-    numeric = [item for item in evidence if item.value is not None and item.bound is not None]
+    """The comparisons worth showing, each once, as they first held: those with numbers where there are any.
+
+    How long or whether something was logged opens the way for a rule; it is shown only where nothing else is.
+    """
+    told = [item for item in evidence if not opens_the_way(item.expression)] or evidence
+    numeric = [item for item in told if item.value is not None and item.bound is not None]
     first: dict[str, Evidence] = {}
-    for item in numeric or evidence:
+    for item in numeric or told:
         first.setdefault(item.text, item)
     return list(first.values())[:most]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -77,6 +77,10 @@ class Evaluator:
     def stream(self, node: Node) -> Stream:
         """Result of a node over the last block."""
         return self._streams[self._index[node.key]]
+
+    def members(self, node: Node) -> Mapping[str, Evaluator]:
+        """Of any_of and all_of, each metric's own evaluator, as the last block's last training left it."""
+        return node.members(self._states[self._index[node.key]])
 
     def __len__(self) -> int:
         return len(self._order)

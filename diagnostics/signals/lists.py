@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -23,29 +23,29 @@ class Members:
     def __init__(self, template: Template) -> None:
         self.template = template
         self._nodes: dict[str, Node] = {}
-        self._evaluators: dict[str, Evaluator] = {}
+        self.evaluators: dict[str, Evaluator] = {}
 
     def stream(self, name: str, block: Block) -> Stream:
         """The template's stream for a metric; one met for the first time catches up from the first row."""
         if name not in self._nodes:
             self._nodes[name] = self.template.bind(name)
-            self._evaluators[name] = Evaluator([self._nodes[name]])
+            self.evaluators[name] = Evaluator([self._nodes[name]])
             if block.first:
-                self._evaluators[name].advance(Block(block.run, 0, block.first, block.facts))
-        self._evaluators[name].advance(block)
-        return self._evaluators[name].stream(self._nodes[name])
+                self.evaluators[name].advance(Block(block.run, 0, block.first, block.facts))
+        self.evaluators[name].advance(block)
+        return self.evaluators[name].stream(self._nodes[name])
 
     def fork(self) -> Members:
         """Members that go their own way from here."""
         other = Members(self.template)
         other._nodes = dict(self._nodes)
-        other._evaluators = {name: evaluator.fork() for name, evaluator in self._evaluators.items()}
+        other.evaluators = {name: evaluator.fork() for name, evaluator in self.evaluators.items()}
         return other
 
     def drop(self, name: str) -> None:
         """Forget a metric that no row will be taken from any more."""
         self._nodes.pop(name, None)
-        self._evaluators.pop(name, None)
+        self.evaluators.pop(name, None)
 
     def started(self, name: str) -> bool:
         """Whether the metric has been evaluated before: it must be advanced at every block from then on."""
@@ -73,6 +73,10 @@ class OverList(Node):
     def fork(self, state: tuple[Members, set[str]]) -> tuple[Members, set[str]]:
         """Both are changed in place."""
         return state[0].fork(), set(state[1])
+
+    def members(self, state: tuple[Members, set[str]]) -> Mapping[str, Evaluator]:
+        """The evaluators by metric; each knows the template bound to its metric."""
+        return state[0].evaluators
 
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
         """Join the members' truth values; a member that has not appeared yet has no say."""

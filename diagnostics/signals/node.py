@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -54,6 +54,10 @@ class Node(ABC):
     def fork(self, state: Any) -> Any:
         """A state that goes its own way from here; the state itself where `advance` never changes one in place."""
         return state
+
+    def members(self, state: Any) -> Mapping[str, Any]:
+        """Of a signal over a list of metrics, the evaluator of each one that has appeared."""
+        return {}
 
     @abstractmethod
     def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:

@@ -211,3 +211,23 @@ def test_what_was_said_of_a_row_is_not_taken_back(data: Any) -> None:
             assert then.severity.to_list() == now.severity.to_list()[:height]
             onsets = [(episode.attempt, episode.onset) for episode in then.episodes]
             assert onsets == [(episode.attempt, episode.onset) for episode in now.episodes][: len(onsets)]
+
+
+def test_evidence_of_a_list_names_the_metrics_for_which_it_holds_with_their_values() -> None:
+    levels = {"warn": {"when": "sunk", "for": {"k": 1, "of": 1, "unit": "evals"}}}
+    sunk = "any_of('val-core/*', count(it) >= 2 and it < floor * best(it, 1))"
+    made = card(levels, let={"sunk": sunk}, needs=["val-core/*"])
+    run = run_from_series({"series": {KL: "0x6", "val-core/a": "0.8 _ 0.8 _ 0.3 _", "val-core/b": "0.9 _ 0.9 _ 0.9 _"}})
+    (finding,) = judge(run, [made]).findings
+    told = [(one.text, one.value, one.op, one.bound, one.seen) for one in finding.evidence]
+    assert told == [
+        ("count(val-core/a)", 3, ">=", 2, (("val-core/a", 0.3),)),
+        ("val-core/a", 0.3, "<", 0.4, (("val-core/a", 0.3),)),
+    ]
+    assert finding.evidence[1].expression == "'val-core/a'"
+
+
+def test_a_bound_that_is_a_multiple_of_a_threshold_has_not_its_unit() -> None:
+    made = card({"warn": {"when": "'actor/ppo_kl' > floor * first('actor/ppo_kl', 1)"}})
+    (finding,) = judge(series("2x5 1.5"), [made]).findings
+    assert (finding.evidence[0].bound, finding.evidence[0].unit) == (1.0, "")

@@ -1,0 +1,89 @@
+"""Evidence in words: what the cards' language says, as a person reads it, in English and Chinese."""
+
+from __future__ import annotations
+
+import pytest
+
+from klinic.diagnostics.engine.compiled import compile_card
+from klinic.diagnostics.engine.diagnose import installed_cards
+from klinic.diagnostics.engine.model import Evidence
+from klinic.diagnostics.report import signalwords
+from klinic.diagnostics.report.phrases import evidence_words, telling
+from klinic.diagnostics.report.spoken import LANGS, opens_the_way, spoken
+from klinic.diagnostics.signals.registry import signals
+
+KL, SCORE = "'actor/ppo_kl'", "'critic/score/mean'"
+
+
+@pytest.mark.parametrize(
+    ("expression", "en", "zh"),
+    [
+        (KL, "actor/ppo_kl", "actor/ppo_kl"),
+        (f"abs({KL})", "|actor/ppo_kl|", "|actor/ppo_kl|"),
+        (
+            f"med(abs({KL}), 5)",
+            "actor/ppo_kl: median of the last 5 absolute values",
+            "actor/ppo_kl：最近 5 个绝对值的中位数",
+        ),
+        (
+            f"highest(best({SCORE}, 5), first({SCORE}, 1)) - med({SCORE}, 5)",
+            "critic/score/mean: "
+            "higher of best mean of 5 values so far and first value minus median of the last 5 values",
+            "critic/score/mean：迄今 5 个值的最佳均值与首个值中的较高者减去最近 5 个值的中位数",
+        ),
+        (
+            f"frac(abs({KL}) < 1e-07, 20)",
+            "share of the last 20 values at which |actor/ppo_kl| is below 1e-07",
+            "最近 20 个值中“|actor/ppo_kl|低于1e-07”所占的比例",
+        ),
+        (
+            "med((fill('a/x', 0) + fill('a/y', 0)) / 'a/z', 10)",
+            "median of the last 10 values of (a/x plus a/y) over a/z",
+            "(a/x加a/y)与a/z之比的最近 10 个值的中位数",
+        ),
+        ("not absent('a/x')", "a/x was logged", "a/x 有记录"),
+        ("not fill('a/x' > 0.5, False)", "a/x is at or below 0.5", "a/x不高于0.5"),
+        ("cfg('a.b')", "a.b", "a.b"),
+        ("min('a/x', run)", "a/x: smallest of all values so far", "a/x：迄今最小的值"),
+    ],
+)
+def test_expressions_in_words(expression: str, en: str, zh: str) -> None:
+    assert spoken(expression, "en") == en
+    assert spoken(expression, "zh") == zh
+
+
+def test_what_is_too_involved_is_left_to_the_metrics() -> None:
+    assert spoken("'a/x' if 'a/y' > 3 else 0") is None
+    assert spoken(" + ".join(f"'metric/number_{n}'" for n in range(12))) is None
+    item = Evidence(
+        "med(...)", 0.97, ">", 0.5, "share", 7, "med('a/x' if 'a/y' > 3 else 0, 5)", (("a/x", 0.98), ("a/y", 64.0))
+    )
+    assert evidence_words(item) == "a/x 0.98 and a/y 64 at step 7 (0.97, above 0.5 share)"
+    assert evidence_words(item, "zh") == "第 7 步：a/x 0.98、a/y 64（0.97 高于 0.5 share）"
+
+
+def test_every_signal_has_words() -> None:
+    tables = (signalwords.WINDOWED, signalwords.PLAIN, signalwords.BARE, signalwords.NAMED, signalwords.CLAIMED)
+    known = {*(name for table in tables for name in table), *signalwords.TRUTHS}
+    by_the_speaker = {"fill", "last", "highest", "lowest", "abs"}
+    left_to_the_metrics = {"any_of", "all_of", "coalesce", "exp", "log", "sqrt", "outcome_of"}
+    assert set(signals()) == known | by_the_speaker | left_to_the_metrics
+    assert set(signalwords.SIDES) == set(signalwords.OPPOSITE)
+
+
+def test_no_evidence_of_any_card_shows_the_language() -> None:
+    """Words never hold a call; what has none is shown by its metrics, of which there is at least one."""
+    for card in installed_cards():
+        for level in compile_card(card).levels if card.kind != "incident" else ():
+            for piece in level.pieces:
+                for part in piece.each("val-core/x/acc/mean@1") if piece.each else (piece,):
+                    for lang in LANGS:
+                        told = spoken(part.expression, lang)
+                        assert "'" in part.expression if told is None else "(it" not in told and "med(" not in told
+
+
+def test_guards_are_shown_only_where_nothing_else_is() -> None:
+    guard = Evidence("count(a/x)", 2, "<=", 10, "", 3, "count('a/x')")
+    real = Evidence("a/x", 0.9, ">", 0.2, "", 3, "'a/x'")
+    assert opens_the_way(guard.expression) and opens_the_way("not absent('a/x')") and not opens_the_way("'a/x'")
+    assert telling([guard, real]) == [real] and telling([guard]) == [guard]
