@@ -130,8 +130,8 @@ def _piece(tree: ast.expr, card: Card, scope: Scope) -> Piece:
     numbers = left.kind == right.kind == "number"
     op = _SYMBOL[type(tree.ops[0])]
     unit = _unit(tree.comparators[0], card) or _unit(tree.left, card)
-    known = {"left": left, "right": right} if numbers else {}
-    return Piece(words(tree.left, scope), op, unit, truth, **known, expression=expression(tree.left, scope))
+    text, source = words(tree.left, scope), expression(tree.left, scope)
+    return Piece(text, op, unit, truth, left if numbers else None, right if numbers else None, source)
 
 
 def _each(tree: ast.expr, card: Card, scope: Scope) -> Callable[[str], tuple[Piece, ...]] | None:
