@@ -130,6 +130,14 @@ class Card:
             return self.remedies
         return tuple({**remedy, **texts} for remedy, texts in zip(self.remedies, told, strict=True))
 
+    def looks(self, lang: str = "en") -> tuple[Mapping[str, Any], ...]:
+        """The `look_alikes` in order (name, because), in `lang` where they are written: one text each."""
+        found = tuple(self.data.get("look_alikes") or ())
+        told = (self.data.get(lang) or {}).get("look_alikes") if lang != "en" else None
+        if not isinstance(told, list) or len(told) != len(found):
+            return found
+        return tuple({**one, "because": text} for one, text in zip(found, told, strict=True))
+
     @cached_property
     def cases_path(self) -> Path | None:
         """Where the card's cases stand, whether or not the file is there."""

@@ -124,6 +124,15 @@ def _shapes(data: Mapping[str, Any]) -> Found:
         yield from ((("try", index), f"lacks {key!r}") for key in ("key", "to", "because") if key not in entry)
 
 
+def _translations(data: Mapping[str, Any]) -> Found:
+    """Lists of `zh` stand beside those in English, one entry each."""
+    told = data.get("zh") or {}
+    for key in ("look_alikes", "try"):
+        wanted, found = len(data.get(key) or ()), len(told.get(key) or ())
+        if key in told and found != wanted:
+            yield ("zh", key), f"zh.{key} has {found} of {wanted} entries"
+
+
 def _matches(data: Mapping[str, Any]) -> Found:
     for index, entry in enumerate(data.get("match") or ()):
         at = ("match", index)
@@ -226,4 +235,6 @@ def _meets(need: str, metric: str) -> bool:
     return fnmatch.fnmatchcase(metric, need) or fnmatch.fnmatchcase(need, metric)
 
 
-_CHECKS: tuple[Callable[[Mapping[str, Any]], Found], ...] = (_keys, _words, _shapes, _matches, _levels, _expressions)
+_CHECKS: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
+    _keys, _words, _shapes, _translations, _matches, _levels, _expressions,
+)  # fmt: skip

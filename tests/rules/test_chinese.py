@@ -1,4 +1,4 @@
-"""Chinese texts of cards: what to try and what to do, beside each English sentence, with the same values and keys."""
+"""Chinese texts of cards: what to try, what to do, when it is wrong, beside each English one, with the same keys."""
 
 from __future__ import annotations
 
@@ -41,3 +41,15 @@ def test_every_incident_is_told_in_chinese(card: Card, part: str) -> None:
 def test_a_summary_is_told_in_chinese(card: Card) -> None:
     assert HAN.search(card.text("summary", "zh"))
     assert HAN.search(card.text("why", "zh"))
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_its_limits_are_told_in_chinese(card: Card) -> None:
+    """When it is wrong, and what looks like it: one text each, no key more or less than in English."""
+    english, chinese = card.text("wrong_when"), card.text("wrong_when", "zh")
+    assert bool(HAN.search(chinese)) == bool(english)
+    told = [(one["name"], one["because"]) for one in card.looks("zh")]
+    assert [name for name, _ in told] == [one["name"] for one in card.looks()]
+    assert all(HAN.search(because) for _, because in told)
+    for one, because in zip(card.looks(), [because for _, because in told], strict=True):
+        assert {*KEY.findall(because)} == {*KEY.findall(one["because"])}

@@ -92,6 +92,7 @@ CHANGES = {
     "try": (("because: \"it is\"", "becuase: \"it is\""), "did you mean 'because'?"),
     "try if": (("kl < 0.2", "kl < "), "it ends too early"),
     "summary": (("too large\nwhy", "too large.\nwhy"), "18:1: summary is one line without a full stop"),
+    "zh list": (("{summary: 太大}", "{summary: 太大, look_alikes: [甲]}"), "zh.look_alikes has 1 of 0 entries"),
     "yaml": (("panel: policy", "panel: [policy"), ": not YAML: "),
     "not truth": (('"kl > floor", for', '"kl", for'), "11:17: `kl` is not a comparison"),
 }  # fmt: skip
