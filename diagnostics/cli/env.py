@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.language import tr
+
 if TYPE_CHECKING:
     from klinic.diagnostics.env import Line
     from klinic.diagnostics.report.layout import Page
@@ -19,6 +22,7 @@ LABELS = {"ready": ("ok", "healthy"), "note": ("note", "watch"), "missing": ("FI
 @click.command()
 @click.option("--deep", is_flag=True, help="Also start Ray, load a batch of data and generate once; takes a minute.")
 @click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@lang_option
 def env(deep: bool, form: str) -> int:
     """Check the machine before a training: what is there, what verl wants, what to do.
 
@@ -28,7 +32,7 @@ def env(deep: bool, form: str) -> int:
     from klinic.diagnostics.env import ready, survey
 
     if deep and form == "text":
-        click.echo("klinic: starting Ray, a data loader and a model; this takes a minute", err=True)
+        click.echo(tr("klinic: starting Ray, a data loader and a model; this takes a minute"), err=True)
     lines = list(survey(deep=deep))
     click.echo(_json(lines) if form == "json" else _text(lines), nl=False)
     return 0 if ready(lines) else 1
@@ -43,7 +47,7 @@ def _text(lines: Iterable[Line]) -> str:
     for one in lines:
         if one.topic != topic:
             topic = one.topic
-            page.heading(topic)
+            page.heading(tr(topic))
         _line(page, one)
     page.line()
     page.line(_verdict(lines))
@@ -52,7 +56,7 @@ def _text(lines: Iterable[Line]) -> str:
 
 def _line(page: Page, one: Line) -> None:
     label, kind = LABELS[one.status]
-    page.labelled(label, kind, f"{one.name}: {one.found}; wanted: {one.wanted}", gap=5)
+    page.labelled(label, kind, tr("{}: {}; wanted: {}", one.name, one.found, one.wanted), gap=5)
     if one.fix:
         page.text(f"-> {one.fix}", 7, 10)
 
@@ -60,10 +64,10 @@ def _line(page: Page, one: Line) -> None:
 def _verdict(lines: list[Line]) -> str:
     missing = [one.name for one in lines if one.status == "missing"]
     notes = sum(one.status == "note" for one in lines)
-    read = f"; {notes} to read" if notes else ""
+    read = tr("; {} to read", notes) if notes else ""
     if not missing:
-        return f"ready to train: {len(lines)} things looked at{read}"
-    return f"not ready: {', '.join(dict.fromkeys(missing))}{read}; klinic explain NAME says more"
+        return tr("ready to train: {} things looked at{}", len(lines), read)
+    return tr("not ready: {}{}; klinic explain NAME says more", ", ".join(dict.fromkeys(missing)), read)
 
 
 def _json(lines: Iterable[Line]) -> str:

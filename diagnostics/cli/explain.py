@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.language import later, spoken, tr
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
     Known = Card | MetricInfo | Parameter | Check
 
 BETTER = {
-    "higher_is_better": "higher is better",
-    "lower_is_better": "lower is better",
-    "neither": "neither way is better",
+    "higher_is_better": later("higher is better"),
+    "lower_is_better": later("lower is better"),
+    "neither": later("neither way is better"),
 }
 
 
@@ -39,11 +42,9 @@ def _complete(_context: click.Context, _param: click.Parameter, begun: str) -> l
 
 @click.command()
 @click.argument("word", metavar="KEY|ENV|METRIC|RULE|CHECK", shell_complete=_complete)
-@click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", help="Language of the texts of rules and checks [en]."
-)
+@lang_option
 @click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def explain(word: str, lang: str, form: str) -> None:
+def explain(word: str, form: str) -> None:
     """Explain a setting, an environment variable, a metric, a rule or a check.
 
     KEY is verl's (actor_rollout_ref.rollout.n), its last part or a near spelling; ENV a variable such as VLLM_DTYPE;
@@ -59,11 +60,11 @@ def explain(word: str, lang: str, form: str) -> None:
     if form == "json":
         from klinic.diagnostics.report.explained import as_json
 
-        click.echo(as_json(found, cards, lang), nl=False)
+        click.echo(as_json(found, cards), nl=False)
         return
     page = Page(color=sys.stdout.isatty(), width=min(100, shutil.get_terminal_size().columns))
     for one in found:
-        _page(page, one, cards, lang)
+        _page(page, one, cards)
     click.echo(page.render(), nl=False)
 
 
@@ -86,7 +87,7 @@ def _found(word: str, rules: Mapping[str, Card], cards: Sequence[Card]) -> list[
     ]
 
 
-def _page(page: Page, one: Known, cards: Sequence[Card], lang: str) -> None:
+def _page(page: Page, one: Known, cards: Sequence[Card]) -> None:
     from klinic.diagnostics.knowledge import MetricInfo
     from klinic.diagnostics.knowledge.checks import Check
     from klinic.diagnostics.knowledge.parameters import Parameter
@@ -97,11 +98,11 @@ def _page(page: Page, one: Known, cards: Sequence[Card], lang: str) -> None:
     if isinstance(one, Parameter):
         parameter_page(page, one, cards)
     elif isinstance(one, Check):
-        check_page(page, one, lang)
+        check_page(page, one)
     elif isinstance(one, MetricInfo):
         _metric(page, one, cards)
     else:
-        rule_page(page, one, lang)
+        rule_page(page, one)
 
 
 def _checks(word: str) -> list[Check]:
@@ -167,26 +168,26 @@ def _metric(page: Page, info: MetricInfo, cards: Sequence[Card]) -> None:
     page.line(page.style(info.name, "heading"))
     page.text(info.meaning)
     page.line()
-    verb = "Known" if info.formula else "Logged"
-    page.text(f"Unit: {info.unit}; {BETTER[info.direction]}. {verb}: {info.when}.")
+    verb = tr("Known") if info.formula else tr("Logged")
+    page.text(tr("Unit: {}; {}. {}: {}.", info.unit, tr(BETTER[info.direction]), verb, info.when))
     healthy = bounds(info.low, info.high)
-    page.text(f"Healthy runs show {healthy}." if healthy else f"No range: {info.no_range}.")
+    page.text(tr("Healthy runs show {}.", healthy) if healthy else tr("No range: {}.", info.no_range))
     _formula(page, info)
     readers = [card for card in cards if any(info.name in part for part in _expressions(card))]
     if readers:
-        page.heading("Rules that read it")
+        page.heading(tr("Rules that read it"))
     for card in readers:
-        page.text(f"{card.name} ({card.id}): {card.text('summary')}", 2, 4)
+        page.text(tr("{}: {}", f"{card.name} ({card.id})", card.text("summary", spoken())), 2, 4)
     page.line()
 
 
 def _formula(page: Page, info: MetricInfo) -> None:
     """How a derived signal is computed, in the language of cards."""
     if info.formula:
-        page.heading("Computed as")
+        page.heading(tr("Computed as"))
         page.text(info.formula, 2, 4)
     for name, text in info.let:
-        page.text(f"where {name} = {text}", 2, 4)
+        page.text(tr("where {} = {}", name, text), 2, 4)
 
 
 def _expressions(card: Card) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import say
+from klinic.diagnostics.cli.lang import lang_option
 
 if TYPE_CHECKING:
     from klinic.diagnostics.preflight import Report
@@ -30,6 +31,7 @@ WARN = 2
 @click.option("--gpu", metavar="NAME", default="", help="Kind of GPU: p40, v100, a10, l4, a100-40, h200, ... [found].")
 @click.option("--select", multiple=True, metavar="RULE", help="Only these findings: id, name or pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these findings out.")
+@lang_option
 def preflight(
     arguments: tuple[str, ...],
     form: str,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from klinic.diagnostics.language import tr
+
 
 def wandb_answers(variables: Mapping[str, str]) -> str:
     """Why wandb will not ask for a login: words to show, empty where it will ask."""
     if _offline(variables):
         return f"WANDB_MODE={variables['WANDB_MODE']}"
-    return "a login is here" if variables.get("WANDB_API_KEY") or _netrc(variables) else ""
+    return tr("a login is here") if variables.get("WANDB_API_KEY") or _netrc(variables) else ""
 
 
 def _offline(variables: Mapping[str, str]) -> bool:

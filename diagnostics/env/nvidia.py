@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 
 from klinic.diagnostics.env.model import Card, Machine
+from klinic.diagnostics.language import tr
 
 TIMEOUT = 20.0  # seconds; nvidia-smi hangs on a sick GPU
 FIELDS = "name,memory.total,memory.used,compute_cap,driver_version"
@@ -21,7 +22,7 @@ def with_gpus(machine: Machine) -> Machine:
     table, trouble = told([smi, f"--query-gpu={FIELDS}", "--format=csv,noheader,nounits"])
     rows = [[part.strip() for part in line.split(",")] for line in table.splitlines() if line.count(",") == 4]
     if not rows:
-        return replace(machine, trouble=trouble or "nvidia-smi lists no GPU")
+        return replace(machine, trouble=trouble or tr("nvidia-smi lists no GPU"))
     head, _ = told([smi])
     cuda = re.search(r"CUDA(?: UMD)? Version:\s*([\d.]+)", head)
     cards = _visible([_card(row) for row in rows], machine.environment.get("CUDA_VISIBLE_DEVICES"))
@@ -40,7 +41,7 @@ def told(command: list[str], timeout: float = TIMEOUT) -> tuple[str, str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
-        return "", f"{command[0].rpartition('/')[2]} did not answer within {timeout:g} s"
+        return "", tr("{} did not answer within {:g} s", command[0].rpartition("/")[2], timeout)
     except OSError as error:
         return "", f"{command[0]}: {(error.strerror or str(error)).lower()}"
     said = (done.stderr or done.stdout).strip().splitlines()

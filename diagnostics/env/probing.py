@@ -11,25 +11,26 @@ import time
 from importlib.metadata import EntryPoint
 
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.language import later, tr
 
 TOPIC, TIMEOUT = "Tried out", 240.0
 # What is tried, for the column "wanted".
 WANTED = {
-    "probe-ray": "Ray starts and runs a task",
-    "probe-loader": "verl's data loader gives a batch",
-    "probe-generate": "a model generates",
+    "probe-ray": later("Ray starts and runs a task"),
+    "probe-loader": later("verl's data loader gives a batch"),
+    "probe-generate": later("a model generates"),
 }
 
 
 def probed(entry: EntryPoint, machine: Machine, timeout: float = TIMEOUT) -> Line:
     """Run one probe: a function that prints what it found as its last line, or raises."""
     began = time.monotonic()
-    wanted = WANTED.get(entry.name, "works")
+    wanted = tr(WANTED.get(entry.name, later("works")))
     code, said = _run(entry, machine, timeout)
     took = time.monotonic() - began
     if code == 0:
         return Line(entry.name, TOPIC, f"{said} ({took:.0f} s)", wanted)
-    found = f"no answer within {timeout:g} s" if code is None else said or f"exit status {code}"
+    found = tr("no answer within {:g} s", timeout) if code is None else said or tr("exit status {}", code)
     return Line(entry.name, TOPIC, found, wanted, f"klinic explain {entry.name}", "missing")
 
 

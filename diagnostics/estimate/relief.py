@@ -10,6 +10,7 @@ from typing import Any
 from klinic.diagnostics.estimate.estimate import Estimate, estimate
 from klinic.diagnostics.estimate.fit import BUDGET, CRITIC, DYNAMIC, MICRO, SHARE, Largest, largest
 from klinic.diagnostics.estimate.gpus import Gpu
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 
@@ -77,15 +78,18 @@ def _rungs(s: Settings, free: Free) -> Iterator[tuple[Value, ...]]:
         wanted = [Value(f"{part}.{name}", True, why) for part in configs for name, why in names.items()]
         return tuple(one for one in wanted if free(one.key) and not s.flag(one.key))
 
-    moments = {"optimizer_offload": "Adam's moments leave the card outside updates, for a slower step"}
+    moments = {"optimizer_offload": tr("Adam's moments leave the card outside updates, for a slower step")}
     yield ()
     yield switched(moments)
-    yield switched(moments | {"param_offload": "weights leave the card while the engine works"})
+    yield switched(moments | {"param_offload": tr("weights leave the card while the engine works")})
     strategies = [f"{ACTOR}.strategy", *(["critic.strategy"] if s.uses_critic else [])]
     if all(map(free, strategies)):
-        why = "only FSDP2 keeps weights and moments in host memory during updates"
+        why = tr("only FSDP2 keeps weights and moments in host memory during updates")
         second = tuple(Value(key, "fsdp2", why) for key in strategies)
-        yield (*second, *switched({"offload_policy": "states live in host memory and pass through the card, slowly"}))
+        yield (
+            *second,
+            *switched({"offload_policy": tr("states live in host memory and pass through the card, slowly")}),
+        )
 
 
 def _sizes(of: Estimate, free: Free) -> Iterator[Value]:
@@ -107,7 +111,9 @@ def _share(most: float) -> float:
 
 def _why_share(of: Estimate, share: float) -> str:
     rest = of.gpu.memory_gib * (1 - share)
-    return f"the engine's share of {of.gpu.memory_gib:g} GiB; {rest:.0f} GiB are left to the trainer's states meanwhile"
+    return tr(
+        "the engine's share of {:g} GiB; {:.0f} GiB are left to the trainer's states meanwhile", of.gpu.memory_gib, rest
+    )
 
 
 def _budgets(of: Estimate, most: Largest, free: Free) -> Iterator[Value]:
@@ -117,8 +123,8 @@ def _budgets(of: Estimate, most: Largest, free: Free) -> Iterator[Value]:
     wanted = max(wanted - wanted % 1024 if wanted >= 2048 else wanted, math.ceil(longest / degree))
     if wanted * degree > most.budget * degree and most.budget * degree < longest:
         wanted = math.ceil(longest / degree)
-    fit = f"up to {most.budget} tokens fit beside the states" if most.budget else "the least that is possible"
-    why = f"{fit}; the longest sequence has {longest}"
+    fit = tr("up to {} tokens fit beside the states", most.budget) if most.budget else tr("the least that is possible")
+    why = tr("{}; the longest sequence has {}", fit, longest)
     keys = (BUDGET, *(CRITIC if of.layout.critic else ()))
     yield from (Value(key, wanted, why) for key in keys if free(key))
 
@@ -132,4 +138,4 @@ def _micro_batches(of: Estimate, most: Largest, free: Free) -> Iterator[Value]:
         now = s.whole(key)
         if now is not None and free(key) and now > most.sequences > 0:
             fits = max(k for k in range(1, most.sequences + 1) if mini % k == 0 or k == 1)
-            yield Value(key, fits, f"up to {most.sequences} sequences of {of.layout.lengths.longest} tokens fit")
+            yield Value(key, fits, tr("up to {} sequences of {} tokens fit", most.sequences, of.layout.lengths.longest))

@@ -10,6 +10,7 @@ from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.estimate import Estimate
 from klinic.diagnostics.estimate.host import disk, host
 from klinic.diagnostics.estimate.phases import Phase
+from klinic.diagnostics.language import padded, tr
 
 BOUND = 0.15  # of the trainer's memory; docs/plan.md says where it was measured
 SMALL = 0.05 * GIB
@@ -18,35 +19,36 @@ SMALL = 0.05 * GIB
 def memory_lines(of: Estimate) -> Iterator[str]:
     """A line a phase, the highest marked; then the cache and host memory."""
     for phase in of.phases:
-        mark = "does not fit" if phase in of.crowded else "highest" if phase is of.highest else ""
+        mark = tr("does not fit") if phase in of.crowded else tr("highest") if phase is of.highest else ""
         share = f"{phase.total / GIB:6.1f} GiB {100 * phase.total / of.memory:4.0f} %"
-        yield f"{phase.name:<10} {share}  {_made(phase)}" + (f"  <- {mark}" if mark else "")
+        yield f"{padded(tr(phase.name), 10)} {share}  {_made(phase)}" + (f"  <- {mark}" if mark else "")
     yield cache_line(of)
     parts = host(of.layout)
-    yield f"host memory of a node: {sum(parts.values()) / GIB:.0f} GiB ({_sizes(parts)})"
-    yield f"a checkpoint takes {disk(of.layout) / GIB:.1f} GiB of disk"
+    yield tr("host memory of a node: {:.0f} GiB ({})", sum(parts.values()) / GIB, _sizes(parts))
+    yield tr("a checkpoint takes {:.1f} GiB of disk", disk(of.layout) / GIB)
 
 
 def cache_line(of: Estimate) -> str:
     """What the KV cache holds."""
     engine, longest = of.engine, of.layout.lengths.longest
     held = int(engine.tokens / longest)
-    capped = f", max_num_seqs runs {engine.cap} of them at once" if held > engine.cap else ""
-    return f"KV cache: {engine.tokens:,.0f} tokens, {held:,} sequences of {longest} tokens{capped}"
+    capped = tr(", max_num_seqs runs {} of them at once", engine.cap) if held > engine.cap else ""
+    return tr("KV cache: {:,.0f} tokens, {:,} sequences of {} tokens{}", engine.tokens, held, longest, capped)
 
 
 def time_lines(of: Estimate, response: tuple[float, float] | None = None) -> Iterator[str]:
     """A line a phase, seconds at best and at worst, and the sum."""
     found = seconds(of, response)
     for name, span in (*found.items(), ("step", sum(found.values(), Span(0, 0)))):
-        yield f"{name:<16} {_s(span.best)} to {_s(span.worst)} s"
+        yield f"{padded(tr(name), 16)} {tr('{} to {} s', _s(span.best), _s(span.worst))}"
 
 
 def bounds() -> str:
     """How far the numbers may be off."""
-    return (
-        f"worst case: every sequence at its cap. The trainer's memory is meant to hold within {100 * BOUND:.0f} %, "
-        "contexts and graphs are taken, seconds are ranges; docs/plan.md says what was measured"
+    return tr(
+        "worst case: every sequence at its cap. The trainer's memory is meant to hold within {:.0f} %, "
+        "contexts and graphs are taken, seconds are ranges; docs/plan.md says what was measured",
+        100 * BOUND,
     )
 
 
@@ -76,7 +78,7 @@ def _made(phase: Phase) -> str:
 
 def _sizes(parts: Mapping[str, float]) -> str:
     large = sorted(((value, name) for name, value in parts.items() if value >= SMALL), reverse=True)
-    return ", ".join(f"{name} {value / GIB:.1f}" for value, name in large)
+    return ", ".join(f"{tr(name)} {value / GIB:.1f}" for value, name in large)
 
 
 def _s(value: float) -> str:

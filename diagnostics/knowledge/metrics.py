@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.yamltext import parsed
 
 Direction = Literal["higher_is_better", "lower_is_better", "neither"]
@@ -124,13 +125,13 @@ def _info(name: str, pattern: str, entry: dict[str, Any], groups: tuple[str, ...
     return MetricInfo(
         name=name,
         pattern=pattern,
-        meaning=str(entry["meaning"]).format(name, *groups),
-        unit=str(entry["unit"]),
+        meaning=tr(str(entry["meaning"]), name, *groups),
+        unit=tr(str(entry["unit"])),
         direction=_DIRECTIONS[entry["better"]],
-        when=str(entry["when"]),
+        when=tr(str(entry["when"])),
         low=low,
         high=high,
-        no_range=str(entry.get("none", "")),
+        no_range=tr(str(entry.get("none", ""))),
         family=name.split("/", 1)[0],
         panel=str(entry["panel"]),
         formula=str(entry.get("formula", "")).format(name, *groups),

@@ -65,7 +65,10 @@ def _aliases(table: str) -> dict[str, str]:
     tables = _tables()
     if table == "generic":
         return {**_undisputed(), **tables["generic"], **tables["verl"]}
-    return {**tables["verl"], **(tables[table] if table != "verl" else {})}
+    own = tables[table] if table != "verl" else {}
+    if table == "openrlhf":  # W&B and TensorBoard get every key under train/
+        own = {**own, **{f"train/{raw}": name for raw, name in own.items()}}
+    return {**tables["verl"], **own}
 
 
 def _undisputed() -> dict[str, str]:

@@ -16,8 +16,7 @@ class Parameter:
     """One setting. controls: of memory, communication, compute, data flow, learning. what, choose, wrong: sentences.
 
     metrics: names or first parts of metrics that show it. claim, truth: popular advice that does not hold, and why;
-    empty where none is known. zh, zh_truth: what and truth in Chinese, where they are written.
-    constraints: (name, sentence) of verl's checks that involve it.
+    empty where none is known. constraints: (name, sentence) of verl's checks that involve it.
     """
 
     name: str
@@ -29,8 +28,6 @@ class Parameter:
     metrics: tuple[str, ...] = ()
     claim: str = ""
     truth: str = ""
-    zh: str = ""
-    zh_truth: str = ""
 
     @property
     def variable(self) -> bool:
@@ -50,16 +47,8 @@ class Parameter:
 @cache
 def parameters() -> dict[str, Parameter]:
     """All entries of parameters.yaml by name."""
-    chinese = {
-        name: dict(zip(("zh", "zh_truth"), row, strict=False)) for name, row in _loaded("parameters_zh.yaml").items()
-    }
-    return {name: _entry(name, row | chinese.get(name, {})) for name, row in _loaded("parameters.yaml").items()}
-
-
-def _loaded(name: str) -> dict[str, Any]:
-    text = files("klinic.diagnostics.knowledge").joinpath(name).read_text("utf-8")
-    loaded: dict[str, Any] = parsed(text)
-    return loaded
+    text = files("klinic.diagnostics.knowledge").joinpath("parameters.yaml").read_text("utf-8")
+    return {name: _entry(name, row) for name, row in parsed(text).items()}
 
 
 def _entry(name: str, row: dict[str, Any]) -> Parameter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, MINI, PROMPT, RESPONSE, SP, TOKENS, TRAIN, N
@@ -40,24 +41,32 @@ def arithmetic(s: Settings) -> Iterator[str]:
     x = batch_numbers(s)
     if x["responses"]:
         yield (
-            f"{plural(x['prompts'], 'prompt')} x {plural(x['n'], 'response')} = "
-            f"{plural(x['responses'], 'response')} a step"
+            tr(
+                "{} x {} = {} a step",
+                plural(x["prompts"], "prompt"),
+                plural(x["n"], "response"),
+                plural(x["responses"], "response"),
+            )
         )
     if x["updates"] and x["mini_batch_responses"]:
         yield (
-            f"mini batch of {plural(x['mini_batch_prompts'], 'prompt')} = "
-            f"{plural(x['mini_batch_responses'], 'response')}; U = {plural(x['updates'], 'update')} a step"
+            tr(
+                "mini batch of {} = {}; U = {} a step",
+                plural(x["mini_batch_prompts"], "prompt"),
+                plural(x["mini_batch_responses"], "response"),
+                plural(x["updates"], "update"),
+            )
         )
     if x["mini_batch_per_gpu"]:
         share = plural(x["mini_batch_per_gpu"], "response")
-        yield f"{plural(x['gpus'], 'GPU')}: {share} of a mini batch each{_micro(x, s)}"
+        yield tr("{}: {} of a mini batch each{}", plural(x["gpus"], "GPU"), share, _micro(x, s))
 
 
 def _micro(x: dict[str, Any], s: Settings) -> str:
     if x["accumulation"]:
         accumulated = plural(x["accumulation"], "micro batch")
-        return f", in micro batches of {x['micro_batch_per_gpu']}: {accumulated} accumulated"
+        return tr(", in micro batches of {}: {} accumulated", x["micro_batch_per_gpu"], accumulated)
     if x["token_budget"] and x["longest"]:
         budget = x["token_budget"] * (s.whole(SP) or 1)
-        return f", in micro batches of up to {budget} tokens ({budget // x['longest']} of the longest sequences)"
+        return tr(", in micro batches of up to {} tokens ({} of the longest sequences)", budget, budget // x["longest"])
     return ""

@@ -10,6 +10,7 @@ from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.env.logins import wandb_answers
 from klinic.diagnostics.estimate import gpu_named, gpus
 from klinic.diagnostics.estimate.gpus import BF16_NEEDS, VLLM_NEEDS
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Exported, Found, Source
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
@@ -42,14 +43,14 @@ def _variables(source: Source) -> Iterator[Found]:
         if one.name == "VLLM_DTYPE":
             yield _dtype(source, one)
         elif one.name == "TRITON_MAX_SHARED_MEMORY":
-            message = "TRITON_MAX_SHARED_MEMORY is read neither by verl nor by torch's compiler: take the line out"
+            message = tr("TRITON_MAX_SHARED_MEMORY is read neither by verl nor by torch's compiler: take the line out")
             yield Found("ENV", "variable-unread", Severity.INFO, message, one.place, "never read")
 
 
 def _dtype(source: Source, one: Exported) -> Found:
     """What the variable was to do, an override does; where it is there the variable is only clutter."""
     wanted = DTYPES.get(one.value.lower(), one.value.lower())
-    message = f"VLLM_DTYPE is read by nobody: verl hands {DTYPE} to the engine, bfloat16 unless set"
+    message = tr("VLLM_DTYPE is read by nobody: verl hands {} to the engine, bfloat16 unless set", DTYPE)
     if any(other.key == DTYPE for other in source.written):
         return Found("ENV", "variable-unread", Severity.INFO, message, one.place, "never read")
     write = (f"{DTYPE}={wanted}",)
@@ -65,8 +66,10 @@ def _login(source: Source, settings: Settings, environment: Mapping[str, str]) -
         return
     rest = [name for name in names if name != "wandb"]
     write = (f"{LOGGER}={hydra([*rest, *(['file'] if 'file' not in rest else [])])}",)
-    default = "" if any(one.key == LOGGER for one in source.written) else " by default"
-    message = f"{LOGGER} holds wandb{default}, and no login is here (WANDB_API_KEY, WANDB_MODE=offline or ~/.netrc)"
+    default = "" if any(one.key == LOGGER for one in source.written) else tr(" by default")
+    message = tr(
+        "{} holds wandb{}, and no login is here (WANDB_API_KEY, WANDB_MODE=offline or ~/.netrc)", LOGGER, default
+    )
     yield Found("ENV", "wandb-login", Severity.WARN, message, source.place_of(LOGGER), "start-up", write, (LOGGER,))
 
 
@@ -74,8 +77,8 @@ def _count(source: Source, settings: Settings, gpus: int | None) -> Iterator[Fou
     asked = settings.whole(PER_NODE)
     if gpus is None or asked is None or asked <= gpus:
         return
-    default = "" if any(one.key == PER_NODE for one in source.written) else ", verl's default"
-    message = f"{PER_NODE} is {asked}{default}; the machine has {plural(gpus, 'GPU')}"
+    default = "" if any(one.key == PER_NODE for one in source.written) else tr(", verl's default")
+    message = tr("{} is {}{}; the machine has {}", PER_NODE, asked, default, plural(gpus, "GPU"))
     write = (f"{PER_NODE}={max(1, gpus)}",)
     place = source.place_of(PER_NODE)
     yield Found("GPU", "gpus-missing", Severity.ERROR, message, place, "start-up", write, (PER_NODE,))
@@ -87,9 +90,13 @@ def _capability(source: Source, settings: Settings, gpu: str) -> Iterator[Found]
         return
     has, gpu = card.capability, card.name
     if has < VLLM_NEEDS:
-        message = f"{gpu.upper()} has compute capability {has:g}; vLLM and Triton need {VLLM_NEEDS:g}: no setting helps"
+        message = tr(
+            "{} has compute capability {:g}; vLLM and Triton need {:g}: no setting helps", gpu.upper(), has, VLLM_NEEDS
+        )
         yield Found("GPU", "gpu-too-old", Severity.ERROR, message, source.anchor, "engine start")
     elif has < BF16_NEEDS and settings[DTYPE] in ("bfloat16", "auto", None):
-        message = f"{gpu.upper()} (capability {has:g}) has no bfloat16: vLLM refuses {DTYPE}={settings[DTYPE]}"
+        message = tr(
+            "{} (capability {:g}) has no bfloat16: vLLM refuses {}={}", gpu.upper(), has, DTYPE, settings[DTYPE]
+        )
         place, write = source.place_of(DTYPE), (f"{DTYPE}=float16",)
         yield Found("GPU", "no-bfloat16", Severity.ERROR, message, place, "engine start", write, (DTYPE,))

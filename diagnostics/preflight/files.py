@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
@@ -61,7 +62,7 @@ def _data(key: str, source: Source, settings: Settings) -> Iterator[Found]:
     for path in _paths(key, source, settings):
         if not path.exists():
             if "://" not in str(path):
-                message = f"{key}: {path} is not there"
+                message = tr("{}: {} is not there", key, path)
                 yield Found("FILE", "data-missing", Severity.ERROR, message, place, "data loading")
             continue
         trouble = _schema_trouble(path)
@@ -74,15 +75,15 @@ def _schema_trouble(path: Path) -> str | None:
     try:
         row = _first(path)
     except Exception as error:  # whatever a damaged file makes polars raise
-        return f"cannot be read: {str(error).splitlines()[0][:120]}"
+        return tr("cannot be read: {}", str(error).splitlines()[0][:120])
     if row is None:
-        return "it holds no row"
+        return tr("it holds no row")
     prompt = row.get("prompt")
     if not isinstance(prompt, list) or not all(isinstance(one, dict) and "content" in one for one in prompt):
-        return "its rows need a prompt that is a list of messages with role and content"
+        return tr("its rows need a prompt that is a list of messages with role and content")
     reward = row.get("reward_model")
     if "data_source" not in row or not isinstance(reward, dict) or "ground_truth" not in reward:
-        return "its rows need data_source and reward_model.ground_truth for the default scorer"
+        return tr("its rows need data_source and reward_model.ground_truth for the default scorer")
     return None
 
 
@@ -115,7 +116,9 @@ def _model(key: str, source: Source, settings: Settings) -> Iterator[Found]:
     path = _path(name, source)
     if not path.exists():
         if name.startswith(("/", "~", "./", "../")) and "$" not in name:
-            yield Found("FILE", "model-missing", Severity.ERROR, f"{key}: {name} is not there", place, "model loading")
+            yield Found(
+                "FILE", "model-missing", Severity.ERROR, tr("{}: {} is not there", key, name), place, "model loading"
+            )
         return
     for trouble in _model_troubles(path, settings, key):
         yield Found("FILE", "model-incomplete", Severity.ERROR, f"{key}: {name}: {trouble}", place, "model loading")
@@ -125,14 +128,14 @@ def _model_troubles(path: Path, settings: Settings, key: str) -> Iterator[str]:
     try:
         config = json.loads((path / "config.json").read_text("utf-8"))
     except (OSError, ValueError):
-        yield "no config.json that can be read"
+        yield tr("no config.json that can be read")
         return
     if len(config.get("architectures") or []) != 1:
-        yield "config.json must name exactly one architecture"
+        yield tr("config.json must name exactly one architecture")
     if not any((path / file).exists() for file in TOKENIZERS):
-        yield "no tokenizer"
+        yield tr("no tokenizer")
     if not any(next(path.glob(pattern), None) for pattern in WEIGHTS):
-        yield "no weights"
+        yield tr("no weights")
     if key == ACTOR_MODEL:
         yield from _limits(config, settings)
 
@@ -140,10 +143,10 @@ def _model_troubles(path: Path, settings: Settings, key: str) -> Iterator[str]:
 def _limits(config: dict[str, Any], settings: Settings) -> Iterator[str]:
     longest, length = config.get("max_position_embeddings"), settings.whole(LENGTH)
     if isinstance(longest, int) and length is not None and length > longest:
-        yield f"{LENGTH} ({length}) is above the model's {longest} positions"
+        yield tr("{} ({}) is above the model's {} positions", LENGTH, length, longest)
     heads, degree = config.get("num_attention_heads"), settings.whole(TP)
     if isinstance(heads, int) and degree and heads % degree:
-        yield f"{TP} ({degree}) does not divide its {heads} attention heads"
+        yield tr("{} ({}) does not divide its {} attention heads", TP, degree, heads)
 
 
 def _reward(source: Source, settings: Settings) -> Iterator[Found]:
@@ -152,6 +155,10 @@ def _reward(source: Source, settings: Settings) -> Iterator[Found]:
     if "://" in str(settings[REWARD]) or settings[REWARD] is None:
         return
     if not path.is_file():
-        yield Found("FILE", "reward-missing", Severity.ERROR, f"{REWARD}: {path} is not there", place, "start-up")
+        yield Found(
+            "FILE", "reward-missing", Severity.ERROR, tr("{}: {} is not there", REWARD, path), place, "start-up"
+        )
     elif f"def {name}(" not in path.read_text("utf-8", "replace"):
-        yield Found("FILE", "reward-missing", Severity.WARN, f"{REWARD}: {path} defines no {name}", place, "start-up")
+        yield Found(
+            "FILE", "reward-missing", Severity.WARN, tr("{}: {} defines no {}", REWARD, path, name), place, "start-up"
+        )

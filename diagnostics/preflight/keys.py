@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source, Written
 from klinic.diagnostics.verlconfig import known, needs_plus, renamed
 from klinic.diagnostics.verlconfig.check import value_trouble
@@ -31,7 +32,7 @@ def key_findings(source: Source, composed: Composed) -> Iterator[Found]:
 def _open(one: Written) -> Found | None:
     if not one.open:
         return None
-    message = f"{one.key}: {one.open} is not set in this script, so its value is not checked"
+    message = tr("{}: {} is not set in this script, so its value is not checked", one.key, one.open)
     return Found("KEY", "value-unknown", Severity.INFO, message, one.place, keys=(one.key,))
 
 
@@ -66,11 +67,11 @@ def _unknown(one: Written) -> Found | None:
     if known(key) or key in groups() or "@" in key or (needs_plus(key) and "+" in one.override.mark):
         return None
     if needs_plus(key):
-        message = f"{key} is not in verl's config: it must be appended"
+        message = tr("{} is not in verl's config: it must be appended", key)
         plus = (f"~{key}", f"+{one.override.text}")
         return Found("KEY", "key-needs-plus", Severity.ERROR, message, one.place, COMPOSE, plus, (key,))
     near = nearest(key)
-    message = f"verl 0.9.1 has no {key}" + (f"; meant: {' or '.join(near)}" if near else "")
+    message = tr("verl 0.9.1 has no {}", key) + (tr("; meant: {}", tr(" or ").join(near)) if near else "")
     write = (f"~{key}", *([f"{near[0]}={hydra(one.override.value)}"] if near else []))
     if "+" in one.override.mark:
         return Found("KEY", "key-unread", Severity.WARN, message, one.place, READ, write, (key,))

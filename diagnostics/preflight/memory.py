@@ -11,6 +11,7 @@ from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE
 from klinic.diagnostics.estimate.relief import fitted
 from klinic.diagnostics.estimate.show import BOUND, bounds, memory_lines
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
@@ -32,7 +33,7 @@ def memory_findings(source: Source, settings: Settings, of: Estimate | None) -> 
         return
     relief = fitted(settings, of.gpu)
     write = tuple(f"{one.key}={hydra(one.value)}" for one in relief.values) if relief and relief.fits else ()
-    left = "" if write else "; no setting helps but more GPUs, a smaller model or LoRA"
+    left = "" if write else tr("; no setting helps but more GPUs, a smaller model or LoRA")
     if of.crowded:
         yield _crowded(source, settings, of, left, write)
     if not of.cache_holds_one and not any(phase.name == "rollout" for phase in of.crowded):
@@ -43,19 +44,21 @@ def _crowded(source: Source, settings: Settings, of: Estimate, left: str, write:
     worst, *others = of.crowded
     severity = Severity.ERROR if worst.total * (1 - BOUND) > of.memory else Severity.WARN
     keys = (SHARE,) if worst.name == "rollout" else (BUDGET if settings.flag(DYNAMIC) else MICRO,)
-    more = "".join(f", {phase.name} {phase.total / GIB:.1f}" for phase in others)
+    more = "".join(f", {tr(phase.name)} {phase.total / GIB:.1f}" for phase in others)
     card = f"{of.gpu.name.upper()}: {of.gpu.memory_gib:g} GiB"
-    needs = f"{worst.name} ({worst.which}) needs about {worst.total / GIB:.1f} GiB{more}"
-    message = f"{needs}: too much for the card ({card}){left}"
+    needs = tr("{} ({}) needs about {:.1f} GiB{}", tr(worst.name), tr(worst.which), worst.total / GIB, more)
+    message = tr("{}: too much for the card ({}){}", needs, card, left)
     stage = STAGES.get(worst.name, "first long batch")
     return Found("MEM", "memory-short", severity, message, source.place_of(*keys), stage, write, keys)
 
 
 def _cache(source: Source, of: Estimate, left: str, write: tuple[str, ...]) -> Found:
     engine = of.engine
-    message = (
-        f"the KV cache holds {engine.tokens:,.0f} tokens, and vLLM wants one sequence of {engine.longest} before it "
-        f"starts{left}"
+    message = tr(
+        "the KV cache holds {:,.0f} tokens, and vLLM wants one sequence of {} before it starts{}",
+        engine.tokens,
+        engine.longest,
+        left,
     )
     severity = Severity.ERROR if engine.tokens * (1 + BOUND) < engine.longest else Severity.WARN
     keys = (SHARE, f"{ROLLOUT}.max_model_len")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
 from klinic.diagnostics.engine.card import Card
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
@@ -19,25 +20,25 @@ SWITCHES: tuple[tuple[str, Off, str, str], ...] = (
     (
         "val-*",
         lambda s: (s.whole("trainer.test_freq") or -1) <= 0,
-        "no validation while it trains",
+        later("no validation while it trains"),
         "trainer.test_freq=10",
     ),
     (
         "training/rollout_probs_diff*",
         lambda s: not s.flag(f"{ROLLOUT}.calculate_log_probs"),
-        "the engine's log-probs are not kept",
+        later("the engine's log-probs are not kept"),
         f"{ROLLOUT}.calculate_log_probs=True",
     ),
     (
         "rollout_corr/*",
         lambda s: not s.flag(f"{ROLLOUT}.calculate_log_probs"),
-        "the engine's log-probs are not kept",
+        later("the engine's log-probs are not kept"),
         f"{ROLLOUT}.calculate_log_probs=True",
     ),
     (
         "actor/entropy",
         lambda s: s.flag("algorithm.rollout_correction.bypass_mode"),
-        "the bypass leaves out the pass that computes the entropy",
+        later("the bypass leaves out the pass that computes the entropy"),
         "algorithm.rollout_correction.bypass_mode=False",
     ),
 )
@@ -48,16 +49,16 @@ def seen_by_rules(s: Settings, cards: tuple[Card, ...]) -> Iterator[str]:
     logger = s["trainer.logger"]
     names = logger if isinstance(logger, list) else [logger]
     if not set(names) & set(READABLE):
-        yield f"trainer.logger={names} writes nothing that klinic reads: add console or file"
+        yield tr("trainer.logger={} writes nothing that klinic reads: add console or file", names)
         return
     told = False
     for pattern, off, why, write in SWITCHES:
         blind = [card.name for card in cards if off(s) and _needs(card, pattern)]
         if blind:
             told = True
-            yield f"{why}: {plural(len(blind), 'rule')} cannot judge ({_some(blind)}); write {write}"
+            yield tr("{}: {} cannot judge ({}); write {}", tr(why), plural(len(blind), "rule"), _some(blind), write)
     if not told:
-        yield "all metrics that the rules need will be logged"
+        yield tr("all metrics that the rules need will be logged")
 
 
 def _needs(card: Card, pattern: str) -> bool:

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from klinic.diagnostics.language import spoken, tr
+
 if TYPE_CHECKING:
     from klinic.diagnostics.preflight.model import Report
     from klinic.diagnostics.report.sheet import Sheet, Status
@@ -15,12 +17,14 @@ def advised(write: Sequence[str]) -> str:
     """`; write a=1`, `; take out b`, or nothing."""
     put = [shlex.quote(text) for text in write if not text.startswith("~")]
     out = [text[1:] for text in write if text.startswith("~")]
-    parts = ([f"take out {' '.join(out)}"] if out else []) + ([f"write {' '.join(put)}"] if put else [])
-    return f"; {', '.join(parts)}" if parts else ""
+    parts = ([tr("take out {}", " ".join(out))] if out else []) + ([tr("write {}", " ".join(put))] if put else [])
+    return tr("; {}", tr(", ").join(parts)) if parts else ""
 
 
 def plural(count: int, word: str) -> str:
-    """`1 prompt`, `2 prompts`."""
+    """`1 prompt`, `2 prompts`; in other languages the number before what the word is there."""
+    if spoken() != "en":
+        return tr(f"{{}} {word}", count)
     return f"{count} {word}" if count == 1 else f"{count} {word}es" if word.endswith("ch") else f"{count} {word}s"
 
 
@@ -35,5 +39,5 @@ def sheet_of(report: Report) -> Sheet:
         status: Status = "failed" if one.severity >= Severity.WARN else "remark"
         items.append(Item("finding", one.id, one.name, status, one.message + one.advice, one.severity, spot))
     if not items:
-        items.append(Item("rules", "RULES", "launch", "passed", "nothing found", Severity.NONE))
+        items.append(Item("rules", "RULES", "launch", "passed", tr("nothing found"), Severity.NONE))
     return Sheet("klinic preflight", report.source.path, tuple(items))

@@ -5,30 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.knowledge.checks import Check
+from klinic.diagnostics.language import later, spoken, tr
 
 if TYPE_CHECKING:
     from klinic.diagnostics.report.layout import Page
 
 FAMILIES = {
-    "VERL": "a constraint over several settings",
-    "KEY": "a key of the config",
-    "ENV": "an environment variable or a login",
-    "GPU": "the GPUs that are there",
-    "FILE": "a file that the config names",
-    "MEM": "the memory of a GPU",
-    "MACHINE": "a line of klinic env",
+    "VERL": later("a constraint over several settings"),
+    "KEY": later("a key of the config"),
+    "ENV": later("an environment variable or a login"),
+    "GPU": later("the GPUs that are there"),
+    "FILE": later("a file that the config names"),
+    "MEM": later("the memory of a GPU"),
+    "MACHINE": later("a line of klinic env"),
 }
 
 
-def check_page(page: Page, one: Check, lang: str) -> None:
+def check_page(page: Page, one: Check) -> None:
     """Write everything that is known of one check."""
     page.line(page.style(f"{one.name} ({one.id})", "heading"))
-    page.text(f"{FAMILIES[one.id]}{_when(one)}")
+    page.text(f"{tr(FAMILIES[one.id])}{_when(one)}")
     page.line()
-    page.text(one.said(lang))
-    page.text(("处理：" if lang == "zh" else "To do: ") + one.advice(lang))
+    page.text(one.said(spoken()))
+    page.text(tr("To do: {}", one.advice(spoken())))
     if one.keys:
-        page.heading("涉及的键" if lang == "zh" else "Looks at")
+        page.heading(tr("Looks at"))
     for key in one.keys:
         page.text(key, 2, 4)
     page.line()
@@ -37,17 +38,18 @@ def check_page(page: Page, one: Check, lang: str) -> None:
 def _when(one: Check) -> str:
     if one.hard is None:
         return ""
-    return f"; verl stops at: {one.stage}" if one.hard else f"; verl takes it without a word, it tells at: {one.stage}"
+    text = later("; verl stops at: {}") if one.hard else later("; verl takes it without a word, it tells at: {}")
+    return tr(text, tr(one.stage))
 
 
-def check_data(one: Check, lang: str) -> dict[str, Any]:
+def check_data(one: Check) -> dict[str, Any]:
     """The same as plain data, for JSON."""
     return {
         "kind": "check",
         "id": one.id,
         "name": one.name,
-        "what": one.said(lang),
-        "do": one.advice(lang),
+        "what": one.said(spoken()),
+        "do": one.advice(spoken()),
         "stops": one.hard,
         "stage": one.stage,
         "keys": list(one.keys),

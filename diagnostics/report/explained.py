@@ -11,6 +11,7 @@ import orjson
 from klinic.diagnostics.knowledge import MetricInfo
 from klinic.diagnostics.knowledge.checks import Check
 from klinic.diagnostics.knowledge.parameters import Parameter
+from klinic.diagnostics.language import spoken
 from klinic.diagnostics.report.checkpage import check_data
 from klinic.diagnostics.report.parameterpage import parameter_data
 
@@ -20,26 +21,28 @@ if TYPE_CHECKING:
 TEXTS = ("summary", "message", "why", "cause", "fix", "wrong_when")
 
 
-def as_json(found: Sequence[Card | MetricInfo | Parameter | Check], cards: Sequence[Card], lang: str) -> str:
+def as_json(found: Sequence[Card | MetricInfo | Parameter | Check], cards: Sequence[Card]) -> str:
     """A list with one object for each thing that was found; `kind` says what it is."""
-    data = [_data(one, cards, lang) for one in found]
+    data = [_data(one, cards) for one in found]
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
 
 
-def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card], lang: str) -> dict[str, Any]:
+def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card]) -> dict[str, Any]:
     if isinstance(one, Parameter):
         return parameter_data(one, cards)
     if isinstance(one, Check):
-        return check_data(one, lang)
+        return check_data(one)
     if isinstance(one, MetricInfo):
         return {"kind": "metric", **asdict(one), "let": dict(one.let)}
-    return {"kind": "rule", "id": one.id, "name": one.name, **_card(one, lang)}
+    return {"kind": "rule", "id": one.id, "name": one.name, **_card(one)}
 
 
-def _card(card: Card, lang: str) -> dict[str, Any]:
+def _card(card: Card) -> dict[str, Any]:
+    lang = spoken()
     return {
         **{name: card.text(name, lang) for name in TEXTS if card.text(name, lang)},
         "levels": [{"severity": str(level.severity), "when": level.when} for level in card.levels],
         "try": [dict(remedy) for remedy in card.tries(lang)],
+        "look_alikes": [dict(one) for one in card.looks(lang)],
         "explains": list(card.explains),
     }

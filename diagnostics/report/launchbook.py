@@ -11,6 +11,7 @@ from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import parameters
+from klinic.diagnostics.language import Lang, speaking, tr
 from klinic.diagnostics.preflight import Report, corrected, preflight
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.preflight.shell import read_script
@@ -50,29 +51,20 @@ WORDS = {
         "gone": "已删除",
     },
 }
-STAGES = {
-    "compose": "合成配置",
-    "start-up": "启动",
-    "engine start": "引擎启动",
-    "never read": "从不读取",
-    "never": "从不报错",
-    "every step": "每一步",
-    "every update": "每次更新",
-    "the end": "结束时",
-}
 
 
 def launch_pages() -> dict[str, str]:
     """File name -> text of the page in each language."""
     rows = yamlio.load(files("klinic.diagnostics.knowledge").joinpath("launches.yaml").read_text("utf-8"))
-    return {name: _page(rows, lang) for name, lang in (("launch.md", "en"), ("launch.zh.md", "zh"))}
+    return {"launch.md": _page(rows, "en"), "launch.zh.md": _page(rows, "zh")}
 
 
-def _page(rows: Mapping[str, Any], lang: str) -> str:
+def _page(rows: Mapping[str, Any], lang: Lang) -> str:
     words = WORDS[lang]
     other = "[中文](launch.zh.md)" if lang == "en" else "[English](launch.md)"
     parts = [words["head"], other, para(str(words["about"]).format(version=version()))]
-    parts += [part for name, row in rows.items() for part in _launch(name, row, lang)]
+    with speaking(lang):
+        parts += [part for name, row in rows.items() for part in _launch(name, row, lang)]
     return "\n\n".join(map(str, parts)) + "\n"
 
 
@@ -101,8 +93,7 @@ def _findings(report: Report, lang: str) -> str:
 
 def _finding(one: Found, lang: str) -> tuple[object, ...]:
     write = ", ".join(code(text) for text in one.write if not text.startswith("~"))
-    stage = STAGES.get(one.stage, one.stage) if lang == "zh" else one.stage
-    return one.place.line, f"{code(one.name)} ({one.id})", one.severity, stage, prose(_why(one, lang)), write
+    return one.place.line, f"{code(one.name)} ({one.id})", one.severity, tr(one.stage), prose(_why(one, lang)), write
 
 
 def _why(one: Found, lang: str) -> str:
@@ -110,7 +101,7 @@ def _why(one: Found, lang: str) -> str:
     card = next((card for card in installed_cards() if card.id == one.id), None)
     if card is not None:
         return card.text("why", lang)
-    return checks()[one.name].said(lang) + (f" ({one.message})" if lang == "en" else "")
+    return tr("{} ({})", checks()[one.name].said(lang), one.message)
 
 
 def _lines(source: Source, lang: str) -> str:
@@ -127,15 +118,11 @@ def _lines(source: Source, lang: str) -> str:
 def _line(line: int, name: str, text: str, lang: str) -> tuple[object, ...]:
     old = renamed(name)
     about = parameters()[old.new if old and old.new else name]
-    what, truth = (
-        (about.zh, about.zh_truth)
-        if lang == "zh"
-        else (f"{about.what} {about.choose}", _truth(about.claim, about.truth))
-    )
+    what, truth = f"{tr(about.what)} {tr(about.choose)}", _truth(about.claim, about.truth)
     now = str(WORDS[lang]["now" if old.new else "gone"]).format(new=old.new) if old else ""
     shown = code(f"{line}: {text}") + (f" ({now})" if now else "")
     return shown, prose(what), prose(truth)
 
 
 def _truth(claim: str, truth: str) -> str:
-    return f'Not so: "{claim}" {truth}' if claim else ""
+    return tr('Not so: "{}" {}', tr(claim), tr(truth)) if claim else ""

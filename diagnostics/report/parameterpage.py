@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import Parameter
+from klinic.diagnostics.language import spoken, tr
 from klinic.diagnostics.verlconfig.bounds import BOUNDS
 from klinic.diagnostics.verlconfig.table import entry, version
 
@@ -18,18 +20,19 @@ def parameter_page(page: Page, about: Parameter, cards: Sequence[Card]) -> None:
     """Write everything that is known of one setting."""
     data = parameter_data(about, cards)
     page.line(page.style(about.name, "heading"))
-    page.text(about.what)
+    page.text(data["what"])
     page.line()
-    default = "" if about.variable else f" Default in verl {version()}: {data['default']}."
-    page.text(f"Controls {', '.join(about.controls)}. Unit: {about.unit}.{default}")
-    for title, text in (("To choose", about.choose), ("When it is wrong", about.wrong)):
-        page.text(f"{title}: {text}")
-    _section(page, "Must hold", [*data["values"], *(f"{name}: {text}" for name, text in about.constraints)])
+    default = "" if about.variable else tr(" Default in verl {}: {}.", version(), data["default"])
+    page.text(tr("Controls {}. Unit: {}.{}", tr(", ").join(data["controls"]), data["unit"], default))
+    page.text(tr("To choose: {}", data["choose"]))
+    page.text(tr("When it is wrong: {}", data["wrong"]))
+    held = [tr("{}: {}", one["name"], one["says"]) for one in data["constraints"]]
+    _section(page, tr("Must hold"), [*data["values"], *held])
     if about.claim:
-        _section(page, "Often said, and wrong", [about.claim, f"In fact: {about.truth}"])
-    _section(page, "Seen in", list(about.metrics))
-    _section(page, "Rules that read it", data["read_by"])
-    _section(page, "Rules that prescribe it", data["prescribed_by"])
+        _section(page, tr("Often said, and wrong"), [data["claim"], tr("In fact: {}", data["truth"])])
+    _section(page, tr("Seen in"), list(about.metrics))
+    _section(page, tr("Rules that read it"), data["read_by"])
+    _section(page, tr("Rules that prescribe it"), data["prescribed_by"])
     page.line()
 
 
@@ -48,20 +51,25 @@ def parameter_data(about: Parameter, cards: Sequence[Card]) -> dict[str, Any]:
     return {
         "name": about.name,
         "kind": "variable" if about.variable else "setting",
-        "what": about.what,
-        "controls": list(about.controls),
-        "unit": about.unit,
+        "what": tr(about.what),
+        "controls": [tr(one) for one in about.controls],
+        "unit": tr(about.unit),
         "default": hydra(found.default) if found else None,
-        "choose": about.choose,
-        "wrong": about.wrong,
+        "choose": tr(about.choose),
+        "wrong": tr(about.wrong),
         "values": list(_values(about)),
-        "constraints": [{"name": name, "says": text} for name, text in about.constraints],
-        "claim": about.claim,
-        "truth": about.truth,
+        "constraints": [{"name": name, "says": _says(name, text)} for name, text in about.constraints],
+        "claim": tr(about.claim),
+        "truth": tr(about.truth),
         "metrics": list(about.metrics),
         "read_by": [f"{card.name} ({card.id})" for card in cards if _reads(card, about.name)],
         "prescribed_by": [f"{card.name} ({card.id})" for card in cards if _prescribes(card, about.name)],
     }
+
+
+def _says(name: str, text: str) -> str:
+    """What the constraint wants: its own sentence, in other languages that of its check."""
+    return text if spoken() == "en" else checks()[name].said(spoken())
 
 
 def _values(about: Parameter) -> list[str]:
@@ -69,8 +77,8 @@ def _values(about: Parameter) -> list[str]:
     found = None if about.variable else entry(about.name)
     if found is None:
         return []
-    lines = [] if found.types == ("any",) else [f"type {' or '.join(found.types)}"]
-    lines += [f"one of {', '.join(map(str, found.choices))}"] if found.choices else []
+    lines = [] if found.types == ("any",) else [tr("type {}", tr(" or ").join(found.types))]
+    lines += [tr("one of {}", ", ".join(map(str, found.choices)))] if found.choices else []
     return lines + [f"{op} {bound:g}" for op, bound in BOUNDS.get(about.name, ())]
 
 

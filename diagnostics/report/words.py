@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from klinic.diagnostics.engine.curves import thinned
+from klinic.diagnostics.language import tr
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -42,10 +43,10 @@ def plain(value: Any) -> str:
 def bounds(low: float | None, high: float | None) -> str:
     """A healthy range in words: `0.6 to 0.9`, `below 0.02`, `above 800`; empty where both ends are open."""
     if low is not None and high is not None:
-        return f"{number(low)} to {number(high)}"
+        return tr("{} to {}", number(low), number(high))
     if high is not None:
-        return f"below {number(high)}"
-    return f"above {number(low)}" if low is not None else ""
+        return tr("below {}", number(high))
+    return tr("above {}", number(low)) if low is not None else ""
 
 
 def steps(first: int, last: int, *, running: bool = False) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig.bounds import out_of_bounds
 from klinic.diagnostics.verlconfig.constraints import violations
@@ -35,12 +36,12 @@ def check_override(key: str, value: Any, config: Config) -> Checked:
     if "." not in name and name not in groups():
         return _unchecked(name, config)
     if key.startswith("~"):
-        return Checked(True) if known(name) else Checked(False, f"{name} is not there to be removed")
+        return Checked(True) if known(name) else Checked(False, tr("{} is not there to be removed", name))
     trouble = _key_trouble(key) or value_trouble(name, value)
     if trouble is not None:
         return trouble
     if not config:
-        return Checked(True, "not checked against the run's other settings, which are unknown")
+        return Checked(True, tr("not checked against the run's other settings, which are unknown"))
     return _broken(name, value, config) or Checked(True, _inert(name, value, config))
 
 
@@ -48,7 +49,7 @@ def _unchecked(name: str, config: Config) -> Checked:
     framework = dialect("", config.values)
     if framework in ("", "verl"):
         return Checked(False, _unknown(name))
-    return Checked(True, f"not checked: {name} is a setting of {framework}")
+    return Checked(True, tr("not checked: {} is a setting of {}", name, framework))
 
 
 def _key_trouble(key: str) -> Checked | None:
@@ -59,13 +60,13 @@ def _key_trouble(key: str) -> Checked | None:
     if known(name) or (key.startswith("+") and needs_plus(name)):
         return None
     if needs_plus(name):
-        return Checked(False, f"{name} is not in verl's config: write +{name}")
+        return Checked(False, tr("{} is not in verl's config: write +{}", name, name))
     return Checked(False, _unknown(name))
 
 
 def _unknown(name: str) -> str:
     near = nearest(name)
-    return f"verl 0.9.1 has no {name}" + (f"; meant: {' or '.join(near)}" if near else "")
+    return tr("verl 0.9.1 has no {}", name) + (tr("; meant: {}", tr(" or ").join(near)) if near else "")
 
 
 def value_trouble(name: str, value: Any) -> Checked | None:
@@ -77,9 +78,9 @@ def value_trouble(name: str, value: Any) -> Checked | None:
     bound = out_of_bounds(name, value)
     if not _type_fits(found, value):
         wanted = " or ".join(word for word in found.types if word != "null")
-        return Checked(False, f"{name} wants {wanted}, not {value!r}")
+        return Checked(False, tr("{} wants {}, not {!r}", name, wanted, value))
     if found.choices and not _allowed(found.choices, value):
-        return Checked(False, f"{name} must be one of {', '.join(map(str, found.choices))}, not {value}")
+        return Checked(False, tr("{} must be one of {}, not {}", name, ", ".join(map(str, found.choices)), value))
     return None if bound is None else Checked(False, bound)
 
 
@@ -109,7 +110,7 @@ def _broken(name: str, value: Any, config: Config) -> Checked | None:
     before = {one.name for one in violations(Settings(config.values), name) if one.hard}
     after = violations(Settings({**config.values, name: parsed(value)}), name)
     broken = next((one for one in after if one.hard and one.name not in before), None)
-    return None if broken is None else Checked(False, f"{broken.message} (verl stops: {broken.stage})")
+    return None if broken is None else Checked(False, tr("{} (verl stops: {})", broken.message, broken.stage))
 
 
 def _inert(name: str, value: Any, config: Config) -> str:

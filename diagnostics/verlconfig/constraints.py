@@ -1,8 +1,7 @@
 """What verl demands of a config as a whole, and what it accepts although it does nothing: batch arithmetic.
 
-Each constraint is a function of the `Settings` that returns a sentence or None, registered with the keys it
-speaks of. hard: verl (or the engine below it) stops; otherwise it goes on, and the message says what is lost.
-Where verl stops: at start-up, when the workers are built, or at the first update.
+A constraint is a function of the `Settings` that returns a sentence or None, with the keys it speaks of. hard: verl (or
+the engine below it) stops, at start-up, when workers are built or at an update; else the message says what is lost.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT, Settings
 
 Check = Callable[[Settings], str | None]
@@ -132,7 +132,7 @@ def micro_batch_per_gpu(s: Settings) -> str | None:
     """verl's worker asserts the per-GPU keys, whatever the checks at the start accepted."""
     for key in (GLOBAL_MICRO, f"{ROLLOUT}.log_prob_micro_batch_size"):
         if s[key] is not None and s[f"{key}_per_gpu"] is None and not s.flag(DYNAMIC):
-            return f"{key} alone passes the first checks, but the workers need {key}_per_gpu"
+            return tr("{} alone passes the first checks, but the workers need {}_per_gpu", key, key)
     return None
 
 
@@ -142,7 +142,7 @@ def mini_batch_within_batch(s: Settings) -> str | None:
     train, mini = s.whole(TRAIN), s.whole(MINI)
     if train is None or mini is None or mini <= train or s.flag(DYNAMIC):
         return None
-    return f"{MINI} ({mini}) must not be above {TRAIN} ({train})"
+    return tr("{} ({}) must not be above {} ({})", MINI, mini, TRAIN, train)
 
 
 @constraint(TRAIN, MINI, DYNAMIC, hard=False, stage="every step")
@@ -151,7 +151,9 @@ def mini_batch_above_batch_padded(s: Settings) -> str | None:
     train, mini = s.whole(TRAIN), s.whole(MINI)
     if train is None or mini is None or mini <= train or not s.flag(DYNAMIC):
         return None
-    return f"{MINI} ({mini}) is above {TRAIN} ({train}): verl fills the batch with {mini - train} empty prompts"
+    return tr(
+        "{} ({}) is above {} ({}): verl fills the batch with {} empty prompts", MINI, mini, TRAIN, train, mini - train
+    )
 
 
 @constraint(TRAIN, MINI, hard=False, stage="every step")
@@ -161,7 +163,9 @@ def batch_in_whole_mini_batches(s: Settings) -> str | None:
     if not train or not mini or mini > train or train % mini == 0:
         return None
     padding = -train % mini
-    return f"{TRAIN} ({train}) is no multiple of {MINI} ({mini}): verl fills it with {padding} empty prompts"
+    return tr(
+        "{} ({}) is no multiple of {} ({}): verl fills it with {} empty prompts", TRAIN, train, MINI, mini, padding
+    )
 
 
 @constraint(TRAIN, "critic.ppo_mini_batch_size", MINI, "critic.enable", "algorithm.adv_estimator")
@@ -170,7 +174,7 @@ def critic_mini_batch_within_batch(s: Settings) -> str | None:
     train, mini = s.whole(TRAIN), s.whole("critic.ppo_mini_batch_size")
     if not s.uses_critic or s.flag("critic.use_dynamic_bsz") or train is None or mini is None or mini <= train:
         return None
-    return f"critic.ppo_mini_batch_size ({mini}) must not be above {TRAIN} ({train})"
+    return tr("critic.ppo_mini_batch_size ({}) must not be above {} ({})", mini, TRAIN, train)
 
 
 @constraint(MINI, GLOBAL_MICRO, SP, PER_NODE, NODES)
@@ -180,10 +184,10 @@ def global_micro_batch_divides(s: Settings) -> str | None:
     if not mini or not micro or s.flag(DYNAMIC):
         return None
     if mini % micro:
-        return f"{MINI} ({mini}) must be a multiple of {GLOBAL_MICRO} ({micro})"
+        return tr("{} ({}) must be a multiple of {} ({})", MINI, mini, GLOBAL_MICRO, micro)
     degree = s.whole(SP) or 1
     if s.n_gpus is not None and micro * degree < s.n_gpus:
-        return f"{GLOBAL_MICRO} ({micro}) times {SP} ({degree}) must not be below the {s.n_gpus} GPUs"
+        return tr("{} ({}) times {} ({}) must not be below the {} GPUs", GLOBAL_MICRO, micro, SP, degree, s.n_gpus)
     return None
 
 
@@ -195,7 +199,7 @@ def responses_divide_among_gpus(s: Settings) -> str | None:
         return None
     if train * n % s.n_gpus == 0:
         return None
-    return f"{TRAIN} ({train}) times {N} ({n}) = {train * n} responses must divide among {s.n_gpus} GPUs"
+    return tr("{} ({}) times {} ({}) = {} responses must divide among {} GPUs", TRAIN, train, N, n, train * n, s.n_gpus)
 
 
 @constraint(MINI, N, PER_NODE, NODES, SP, stage="first update")
@@ -204,7 +208,15 @@ def mini_batch_divides_among_gpus(s: Settings) -> str | None:
     mini, n, ranks = s.whole(MINI), s.whole(N), s.data_parallel
     if mini is None or n is None or not ranks or mini * n % ranks == 0:
         return None
-    return f"{MINI} ({mini}) times {N} ({n}) = {mini * n} responses must divide among {ranks} data parallel ranks"
+    return tr(
+        "{} ({}) times {} ({}) = {} responses must divide among {} data parallel ranks",
+        MINI,
+        mini,
+        N,
+        n,
+        mini * n,
+        ranks,
+    )
 
 
 @constraint(MINI, N, MICRO, PER_NODE, NODES, SP, DYNAMIC, stage="first update")
@@ -216,7 +228,7 @@ def micro_batch_divides(s: Settings) -> str | None:
     share = mini * n // ranks
     if share % micro == 0:
         return None
-    return f"a mini batch is {share} responses per GPU, which is no multiple of {MICRO} ({micro})"
+    return tr("a mini batch is {} responses per GPU, which is no multiple of {} ({})", share, MICRO, micro)
 
 
 @constraint(TOKENS, PROMPT, RESPONSE, SP, DYNAMIC, stage="first long sequence")
@@ -228,12 +240,12 @@ def token_budget_holds_a_sequence(s: Settings) -> str | None:
     degree = s.whole(SP) or 1
     if budget * degree >= prompt + response:
         return None
-    return f"{TOKENS} ({budget}) times {degree} holds no sequence of {prompt} + {response} tokens"
+    return tr("{} ({}) times {} holds no sequence of {} + {} tokens", TOKENS, budget, degree, prompt, response)
 
 
 def _one_of(s: Settings, old: str, new: str) -> str | None:
     if s[old] is None and s[new] is None:
-        return f"{new} must be set (or {DYNAMIC}=True)"
+        return tr("{} must be set (or {}=True)", new, DYNAMIC)
     if s[old] is not None and s[new] is not None:
-        return f"{old} and {new} must not both be set; drop the first"
+        return tr("{} and {} must not both be set; drop the first", old, new)
     return None

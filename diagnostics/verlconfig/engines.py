@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.constraints import (
     DYNAMIC,
     MINI,
@@ -40,7 +41,7 @@ def tensor_parallel_divides_gpus(s: Settings) -> str | None:
     whole = degree * (s.whole(DP) or 1)
     if s.n_gpus % whole == 0 and (per_node % degree == 0 or degree % per_node == 0):
         return None
-    return f"{TP} ({degree}) must divide the {per_node} GPUs of a node ({s.n_gpus} in all)"
+    return tr("{} ({}) must divide the {} GPUs of a node ({} in all)", TP, degree, per_node, s.n_gpus)
 
 
 @constraint(SP, "actor_rollout_ref.model.use_remove_padding")
@@ -49,7 +50,7 @@ def sequence_parallel_needs_remove_padding(s: Settings) -> str | None:
     degree = s.whole(SP) or 1
     if degree <= 1 or s.flag("actor_rollout_ref.model.use_remove_padding") or s.flag(DYNAMIC):
         return None
-    return f"{SP} ({degree}) needs actor_rollout_ref.model.use_remove_padding=True"
+    return tr("{} ({}) needs actor_rollout_ref.model.use_remove_padding=True", SP, degree)
 
 
 @constraint(SP, PER_NODE, NODES)
@@ -58,7 +59,7 @@ def sequence_parallel_divides_gpus(s: Settings) -> str | None:
     degree = s.whole(SP) or 1
     if not s.n_gpus or s.n_gpus % degree == 0:
         return None
-    return f"{SP} ({degree}) must divide the {s.n_gpus} GPUs"
+    return tr("{} ({}) must divide the {} GPUs", SP, degree, s.n_gpus)
 
 
 @constraint(EP, TP, DP)
@@ -67,13 +68,13 @@ def expert_parallel_is_tp_times_dp(s: Settings) -> str | None:
     experts, tensors, data = s.whole(EP) or 1, s.whole(TP) or 1, s.whole(DP) or 1
     if experts <= 1 or s[f"{ROLLOUT}.name"] == "trtllm" or experts == tensors * data:
         return None
-    return f"{EP} ({experts}) must be {TP} times {DP} ({tensors} x {data})"
+    return tr("{} ({}) must be {} times {} ({} x {})", EP, experts, TP, DP, tensors, data)
 
 
 @constraint(PP)
 def no_pipeline_parallel_rollout(s: Settings) -> str | None:
     """verl's RolloutConfig: not implemented."""
-    return f"{PP} above 1 is not implemented" if (s.whole(PP) or 1) > 1 else None
+    return tr("{} above 1 is not implemented", PP) if (s.whole(PP) or 1) > 1 else None
 
 
 @constraint(LENGTH, PROMPT, RESPONSE, hard=False, stage="every step")
@@ -82,7 +83,7 @@ def model_length_holds_prompt_and_response(s: Settings) -> str | None:
     length, prompt, response = s.whole(LENGTH), s.whole(PROMPT), s.whole(RESPONSE)
     if length is None or prompt is None or response is None or length >= prompt + response:
         return None
-    return f"{LENGTH} ({length}) is below {prompt} + {response} tokens: long responses are cut unseen"
+    return tr("{} ({}) is below {} + {} tokens: long responses are cut unseen", LENGTH, length, prompt, response)
 
 
 @constraint(TOKENS, LENGTH, CHUNKED, hard=False, stage="engine start")
@@ -92,8 +93,10 @@ def batched_tokens_without_chunks(s: Settings) -> str | None:
     if tokens is None or s.flag(CHUNKED) or (length is not None and tokens >= length):
         return None
     if length is None:
-        return f"without chunked prefill verl raises {TOKENS} ({tokens}) to the model's whole context: set {LENGTH}"
-    return f"without chunked prefill verl raises {TOKENS} from {tokens} to {LENGTH} ({length})"
+        return tr(
+            "without chunked prefill verl raises {} ({}) to the model's whole context: set {}", TOKENS, tokens, LENGTH
+        )
+    return tr("without chunked prefill verl raises {} from {} to {} ({})", TOKENS, tokens, LENGTH, length)
 
 
 @constraint(f"{ROLLOUT}.temperature", f"{ROLLOUT}.val_kwargs.do_sample")
@@ -102,7 +105,7 @@ def validation_samples_with_temperature(s: Settings) -> str | None:
     temperature = s.number(f"{ROLLOUT}.temperature")
     if temperature is None or temperature > 0 or not s.flag(f"{ROLLOUT}.val_kwargs.do_sample"):
         return None
-    return f"{ROLLOUT}.temperature must be above 0 while {ROLLOUT}.val_kwargs.do_sample is on"
+    return tr("{}.temperature must be above 0 while {}.val_kwargs.do_sample is on", ROLLOUT, ROLLOUT)
 
 
 @constraint(f"{ACTOR}.clip_ratio", f"{ACTOR}.clip_ratio_low", f"{ACTOR}.clip_ratio_high", hard=False, stage="never")
@@ -111,7 +114,7 @@ def clip_ratio_alone_does_nothing(s: Settings) -> str | None:
     clip, low, high = (s.number(f"{ACTOR}.clip_ratio{end}") for end in ("", "_low", "_high"))
     if clip is None or clip in (low, high) or (low, high) != (0.2, 0.2):
         return None
-    return f"{ACTOR}.clip_ratio ({clip:g}) does nothing: set clip_ratio_low and clip_ratio_high"
+    return tr("{}.clip_ratio ({:g}) does nothing: set clip_ratio_low and clip_ratio_high", ACTOR, clip)
 
 
 @constraint("algorithm.kl_ctrl.kl_coef", "algorithm.use_kl_in_reward", hard=False, stage="never")
@@ -120,7 +123,7 @@ def kl_coef_inert(s: Settings) -> str | None:
     coefficient = s.number("algorithm.kl_ctrl.kl_coef")
     if coefficient in (None, 0.001) or s.flag("algorithm.use_kl_in_reward"):
         return None
-    return f"algorithm.kl_ctrl.kl_coef ({coefficient:g}) does nothing without algorithm.use_kl_in_reward=True"
+    return tr("algorithm.kl_ctrl.kl_coef ({:g}) does nothing without algorithm.use_kl_in_reward=True", coefficient)
 
 
 @constraint("algorithm.kl_ctrl.type", "algorithm.kl_ctrl.horizon")
@@ -129,7 +132,7 @@ def adaptive_kl_needs_horizon(s: Settings) -> str | None:
     horizon = s.number("algorithm.kl_ctrl.horizon")
     if s["algorithm.kl_ctrl.type"] != "adaptive" or horizon is None or horizon > 0:
         return None
-    return "algorithm.kl_ctrl.type=adaptive needs algorithm.kl_ctrl.horizon above 0"
+    return tr("algorithm.kl_ctrl.type=adaptive needs algorithm.kl_ctrl.horizon above 0")
 
 
 @constraint("algorithm.adv_estimator", N, hard=False, stage="every step")
@@ -138,7 +141,7 @@ def group_estimator_needs_a_group(s: Settings) -> str | None:
     estimator, n = s["algorithm.adv_estimator"], s.whole(N)
     if estimator not in GROUP_ESTIMATORS or n is None or n > 1:
         return None
-    return f"algorithm.adv_estimator={estimator} compares the responses to one prompt: {N} must be 2 or more"
+    return tr("algorithm.adv_estimator={} compares the responses to one prompt: {} must be 2 or more", estimator, N)
 
 
 @constraint(LOSS, f"{ACTOR}.policy_loss.dro_beta", stage="first update")
@@ -146,7 +149,9 @@ def dro_needs_beta(s: Settings) -> str | None:
     """verl's dro loss."""
     beta = s.number(f"{ACTOR}.policy_loss.dro_beta")
     return (
-        f"{LOSS}=dro needs {ACTOR}.policy_loss.dro_beta above 0" if s[LOSS] == "dro" and not (beta or 0) > 0 else None
+        tr("{}=dro needs {}.policy_loss.dro_beta above 0", LOSS, ACTOR)
+        if s[LOSS] == "dro" and not (beta or 0) > 0
+        else None
     )
 
 
@@ -155,7 +160,7 @@ def filter_groups_needs_metric(s: Settings) -> str | None:
     """verl's V1 trainer."""
     if not s.flag("algorithm.filter_groups.enable") or s["algorithm.filter_groups.metric"]:
         return None
-    return "algorithm.filter_groups.enable needs algorithm.filter_groups.metric (acc, score or reward)"
+    return tr("algorithm.filter_groups.enable needs algorithm.filter_groups.metric (acc, score or reward)")
 
 
 @constraint("trainer.resume_mode", "trainer.resume_from_path")
@@ -164,7 +169,7 @@ def resume_path_names_a_step(s: Settings) -> str | None:
     path = s["trainer.resume_from_path"]
     if s["trainer.resume_mode"] != "resume_path" or (isinstance(path, str) and "global_step_" in path):
         return None
-    return "trainer.resume_mode=resume_path needs a trainer.resume_from_path with global_step_<n> in it"
+    return tr("trainer.resume_mode=resume_path needs a trainer.resume_from_path with global_step_<n> in it")
 
 
 @constraint("trainer.v1.trainer_mode", TRAIN, MINI, "trainer.v1.separate_async.parameter_sync_step")
@@ -173,4 +178,8 @@ def separate_async_batch(s: Settings) -> str | None:
     train, mini, sync = s.whole(TRAIN), s.whole(MINI), s.whole("trainer.v1.separate_async.parameter_sync_step")
     if s["trainer.v1.trainer_mode"] != "separate_async" or None in (train, mini, sync):
         return None
-    return None if train == (mini or 0) * (sync or 0) else f"{TRAIN} ({train}) must be {sync} x {MINI} ({mini})"
+    return (
+        None
+        if train == (mini or 0) * (sync or 0)
+        else tr("{} ({}) must be {} x {} ({})", TRAIN, train, sync, MINI, mini)
+    )

@@ -72,6 +72,13 @@ class Facts:
 
 def facts(run: Run) -> Facts:
     """Everything that is known of the run's settings; never raises on odd values, they count as unknown."""
+    known = run.worked_out.get("facts")
+    if known is None:
+        known = run.worked_out["facts"] = _facts(run)
+    return known  # type: ignore[no-any-return]
+
+
+def _facts(run: Run) -> Facts:
     speech = dialect(run.source.framework, run.config.values)
     version = _version(run, speech)
     found = _configured(run, speech, version)
@@ -192,19 +199,21 @@ def _proved(run: Run) -> dict[str, Any]:
 
 # Start-up lines of verl's trainers, 0.1 to 0.9.1.
 _ANNOUNCED = {
-    "total_steps": re.compile(r"Total training steps: (\d+)"),
-    "train_rows": re.compile(r"train dataset size: (\d+)"),
-    "val_rows": re.compile(r"val dataset size: (\d+)"),
+    "total_steps": "Total training steps: ",
+    "train_rows": "train dataset size: ",
+    "val_rows": "val dataset size: ",
 }
+_NUMBER = re.compile(r"\d+")
 
 
 def _steps_announced(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
     """What start-up lines say where the config does not."""
     told: dict[str, Any] = {}
-    for name, pattern in _ANNOUNCED.items():
+    for name, words in _ANNOUNCED.items():
         if found.get(name) is None:
-            hits = (pattern.search(line.text) for line in run.lines)
-            told |= next(({name: int(hit[1])} for hit in hits if hit), {})
+            said = (line.text.partition(words)[2] for line in run.lines if words in line.text)
+            numbers = (number for text in said if (number := _NUMBER.match(text)))
+            told |= next(({name: int(number[0])} for number in numbers), {})
     return told
 
 

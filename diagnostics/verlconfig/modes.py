@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.constraints import constraint
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 
@@ -21,7 +22,7 @@ ENDINGS = (".parquet", ".json", ".jsonl")
 @constraint(NAME, stage="engine start")
 def rollout_name_set(s: Settings) -> str | None:
     """verl's config leaves the engine open (`???`)."""
-    return f"{NAME} must be set: vllm, sglang or trtllm" if s[NAME] in (None, "???", "") else None
+    return tr("{} must be set: vllm, sglang or trtllm", NAME) if s[NAME] in (None, "???", "") else None
 
 
 @constraint(STRATEGY)
@@ -30,7 +31,7 @@ def strategy_is_of_the_engine(s: Settings) -> str | None:
     strategy, engine = s[STRATEGY], s["model_engine"] or "dp"
     if engine != "dp" or strategy in (None, *FSDP):
         return None
-    return f"{STRATEGY} must be one of {', '.join(FSDP)}, not {strategy}; others come with model_engine"
+    return tr("{} must be one of {}, not {}; others come with model_engine", STRATEGY, ", ".join(FSDP), strategy)
 
 
 @constraint(MODE, ROLLOUT_NODES, stage="trainer start")
@@ -39,7 +40,7 @@ def separate_async_needs_rollout_nodes(s: Settings) -> str | None:
     nodes = s.whole(ROLLOUT_NODES)
     if s[MODE] != "separate_async" or nodes is None or nodes > 0:
         return None
-    return f"{MODE}=separate_async needs nodes for the rollout: {ROLLOUT_NODES} above 0"
+    return tr("{}=separate_async needs nodes for the rollout: {} above 0", MODE, ROLLOUT_NODES)
 
 
 @constraint(MODE, BACKEND, stage="trainer start")
@@ -47,7 +48,7 @@ def separate_async_needs_a_checkpoint_engine(s: Settings) -> str | None:
     """Weights travel between machines there."""
     if s[MODE] != "separate_async" or s[BACKEND] != "naive":
         return None
-    return f"{MODE}=separate_async cannot hand weights on with {BACKEND}=naive: nccl, hccl or nixl"
+    return tr("{}=separate_async cannot hand weights on with {}=naive: nccl, hccl or nixl", MODE, BACKEND)
 
 
 @constraint(STALE, stage="trainer start")
@@ -56,7 +57,7 @@ def off_policy_bound_is_a_count(s: Settings) -> str | None:
     bound = s[STALE]
     if bound is None or (s.whole(STALE) or 0) > 0:
         return None
-    return f"{STALE} must be a whole number above 0, or null, not {bound}"
+    return tr("{} must be a whole number above 0, or null, not {}", STALE, bound)
 
 
 @constraint(f"{CORRECTION}.rollout_rs", f"{CORRECTION}.rollout_rs_threshold", stage="first update")
@@ -64,7 +65,7 @@ def rejection_needs_a_threshold(s: Settings) -> str | None:
     """verl's rollout correction."""
     if not s[f"{CORRECTION}.rollout_rs"] or s[f"{CORRECTION}.rollout_rs_threshold"] is not None:
         return None
-    return f"{CORRECTION}.rollout_rs needs {CORRECTION}.rollout_rs_threshold"
+    return tr("{}.rollout_rs needs {}.rollout_rs_threshold", CORRECTION, CORRECTION)
 
 
 @constraint(f"{CORRECTION}.bypass_mode", LOG_PROBS, stage="first update")
@@ -72,7 +73,7 @@ def bypass_needs_log_probs(s: Settings) -> str | None:
     """The bypass takes the rollout's own log-probs for the old ones."""
     if not s.flag(f"{CORRECTION}.bypass_mode") or s.flag(LOG_PROBS):
         return None
-    return f"{CORRECTION}.bypass_mode needs {LOG_PROBS}=True"
+    return tr("{}.bypass_mode needs {}=True", CORRECTION, LOG_PROBS)
 
 
 @constraint(ESTIMATOR, SQUARED, stage="first update")
@@ -80,7 +81,7 @@ def token_baseline_needs_squares(s: Settings) -> str | None:
     """verl's optimal token baseline asserts it."""
     if "optimal_token_baseline" not in str(s[ESTIMATOR]) or s.flag(SQUARED):
         return None
-    return f"{ESTIMATOR}={s[ESTIMATOR]} needs {SQUARED}=True"
+    return tr("{}={} needs {}=True", ESTIMATOR, s[ESTIMATOR], SQUARED)
 
 
 @constraint(FILTER, MODEL_REWARD, POOL, stage="trainer start")
@@ -88,7 +89,7 @@ def filter_groups_needs_streaming_reward(s: Settings) -> str | None:
     """A reward model that shares the GPUs scores only after the whole batch."""
     if not s.flag(FILTER) or not s.flag(MODEL_REWARD) or s.flag(POOL):
         return None
-    return f"{FILTER} needs scores while it generates: give the reward model GPUs of its own, {POOL}=True"
+    return tr("{} needs scores while it generates: give the reward model GPUs of its own, {}=True", FILTER, POOL)
 
 
 @constraint("algorithm.kl_ctrl.type", "algorithm.kl_ctrl.target_kl", hard=False, stage="every step")
@@ -97,7 +98,7 @@ def adaptive_kl_needs_a_target(s: Settings) -> str | None:
     target = s.number("algorithm.kl_ctrl.target_kl")
     if s["algorithm.kl_ctrl.type"] != "adaptive" or target is None or target > 0:
         return None
-    return "algorithm.kl_ctrl.type=adaptive needs algorithm.kl_ctrl.target_kl above 0"
+    return tr("algorithm.kl_ctrl.type=adaptive needs algorithm.kl_ctrl.target_kl above 0")
 
 
 @constraint(*FILES, stage="data loading")
@@ -106,5 +107,5 @@ def data_file_has_a_known_ending(s: Settings) -> str | None:
     for key in FILES:
         for path in s[key] if isinstance(s[key], list) else [s[key]]:
             if isinstance(path, str) and "${" not in path and not path.endswith(ENDINGS):
-                return f"{key} must end in .parquet, .json or .jsonl: {path}"
+                return tr("{} must end in .parquet, .json or .jsonl: {}", key, path)
     return None

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.releases import existed, release_of
 from klinic.diagnostics.verlconfig.table import known, plain
 from klinic.diagnostics.yamltext import parsed
@@ -29,8 +30,10 @@ class Renamed:
     note: str = ""
 
     def __str__(self) -> str:
-        becomes = f"is {self.new} since verl {self.since}" if self.new else f"is gone since verl {self.since}"
-        return f"{self.old} {becomes}" + (f": {self.note}" if self.note else "")
+        becomes = (
+            tr("is {} since verl {}", self.new, self.since) if self.new else tr("is gone since verl {}", self.since)
+        )
+        return f"{self.old} {becomes}" + (tr(": {}", tr(self.note)) if self.note else "")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.constraints import MINI, TRAIN, Doubt, N, constraint
 from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS, LOSS
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
@@ -26,7 +27,7 @@ def never_saved(s: Settings) -> str | None:
     frequency = s.number(SAVE)
     if frequency is None or frequency > 0:
         return None
-    return f"{SAVE} ({frequency:g}) saves no checkpoint, not even after the last step"
+    return tr("{} ({:g}) saves no checkpoint, not even after the last step", SAVE, frequency)
 
 
 @constraint(VAL_N, SAMPLE, hard=False, stage="every validation")
@@ -35,7 +36,7 @@ def validation_repeats_greedy_answers(s: Settings) -> str | None:
     n = s.whole(VAL_N) or 1
     if n <= 1 or s.flag(SAMPLE):
         return None
-    return f"{VAL_N} ({n}) without {SAMPLE}=True validates the same greedy answer {n} times"
+    return tr("{} ({}) without {}=True validates the same greedy answer {} times", VAL_N, n, SAMPLE, n)
 
 
 @constraint(ASYNC, RESUME, hard=False, stage="resume")
@@ -43,7 +44,7 @@ def async_save_is_not_found_again(s: Settings) -> str | None:
     """The V1 trainer writes latest_checkpointed_iteration.txt for synchronous saves only."""
     if not s.flag(ASYNC) or s[RESUME] != "auto" or not s.flag("trainer.use_v1"):
         return None
-    return f"{ASYNC}=True leaves no mark of the newest checkpoint: {RESUME}=auto starts from the beginning"
+    return tr("{}=True leaves no mark of the newest checkpoint: {}=auto starts from the beginning", ASYNC, RESUME)
 
 
 @constraint(BOUND, FILTER, hard=False, stage="never")
@@ -52,7 +53,7 @@ def filter_groups_bound_does_nothing(s: Settings) -> str | None:
     bound = s.number(BOUND)
     if not bound or not s.flag(FILTER) or not s.flag("trainer.use_v1"):
         return None
-    return f"{BOUND} ({bound:g}) does nothing in verl's V1 trainer: batches are generated until one is full"
+    return tr("{} ({:g}) does nothing in verl's V1 trainer: batches are generated until one is full", BOUND, bound)
 
 
 @constraint(LOSS, LOW, HIGH, hard=False, stage="every update")
@@ -61,7 +62,7 @@ def sequence_clip_never_binds(s: Settings) -> str | None:
     high = s.number(HIGH)
     if s[LOSS] != "gspo" or high is None or high < WIDE_SEQUENCE_CLIP:
         return None
-    return f"{LOSS}=gspo with {HIGH} ({high:g}) never clips: its ratios stay within thousandths of 1"
+    return tr("{}=gspo with {} ({:g}) never clips: its ratios stay within thousandths of 1", LOSS, HIGH, high)
 
 
 @constraint(TOP_P, TOP_K, hard=False, stage="every step")
@@ -71,7 +72,7 @@ def training_samples_truncated(s: Settings) -> str | None:
     if (top_p is None or top_p >= 1) and (top_k is None or top_k <= 0):
         return None
     cut = f"{TOP_P} ({top_p:g})" if top_p is not None and top_p < 1 else f"{TOP_K} ({top_k:g})"
-    return f"{cut} samples from a part of the vocabulary, while the update reckons with the whole of it"
+    return tr("{} samples from a part of the vocabulary, while the update reckons with the whole of it", cut)
 
 
 @constraint(TRAIN, MINI, EPOCHS, hard=False, stage="every step")
@@ -80,7 +81,13 @@ def many_updates_a_batch(s: Settings) -> str | None:
     train, mini, epochs = s.whole(TRAIN), s.whole(MINI), s.whole(EPOCHS)
     if not train or not mini or not epochs or train / mini * epochs <= MOST_UPDATES:
         return None
-    return f"{train} prompts in mini batches of {mini}, {epochs} times over: {train / mini * epochs:g} updates a batch"
+    return tr(
+        "{} prompts in mini batches of {}, {} times over: {:g} updates a batch",
+        train,
+        mini,
+        epochs,
+        train / mini * epochs,
+    )
 
 
 @constraint(LR, LORA, MODEL, hard=False, stage="every update")
@@ -92,10 +99,12 @@ def learning_rate_unusual(s: Settings) -> str | None:
     high *= MORE if size is not None and size < TINY else 1
     if lr is None or lr == 0 or low <= lr <= high:
         return None
-    kind = "adapters" if adapter else "all weights"
-    said = f"{LR} ({lr:g}) is outside of {low:g} to {high:g}, where runs that train {kind} are known to learn"
+    kind = tr("adapters") if adapter else tr("all weights")
+    said = tr(
+        "{} ({:g}) is outside of {:g} to {:g}, where runs that train {} are known to learn", LR, lr, low, high, kind
+    )
     if size is None and low <= lr <= high * MORE:
-        return Doubt(f"{said}; a tiny model wants such a rate, and how large {s[MODEL]} is cannot be told here")
+        return Doubt(tr("{}; a tiny model wants such a rate, and how large {} is cannot be told here", said, s[MODEL]))
     return said
 
 
@@ -113,7 +122,7 @@ def critic_slower_than_actor(s: Settings) -> str | None:
     critic, actor = s.number(CRITIC_LR), s.number(LR)
     if not s.uses_critic or critic is None or actor is None or critic >= actor:
         return None
-    return f"{CRITIC_LR} ({critic:g}) is below the actor's {actor:g}: the critic cannot follow the policy"
+    return tr("{} ({:g}) is below the actor's {:g}: the critic cannot follow the policy", CRITIC_LR, critic, actor)
 
 
 @constraint("algorithm.adv_estimator", N, hard=False, stage="every step")
@@ -122,4 +131,6 @@ def group_is_small(s: Settings) -> str | None:
     estimator, n = s["algorithm.adv_estimator"], s.whole(N)
     if estimator not in GROUP_ESTIMATORS or n is None or not 1 < n < SMALL_GROUP:
         return None
-    return f"{N} ({n}) makes groups too small to tell a good response from a lucky one: verl's examples take 5 to 16"
+    return tr(
+        "{} ({}) makes groups too small to tell a good response from a lucky one: verl's examples take 5 to 16", N, n
+    )

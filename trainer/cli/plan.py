@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import fail, nearest
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.language import tr
 
 if TYPE_CHECKING:
     from klinic.diagnostics.estimate import Lengths
@@ -34,6 +36,7 @@ ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
 @click.option("--response-length", type=click.IntRange(1), metavar="N", help="Longest response in tokens [512].")
 @click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Where the run is to be written.")
 @click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@lang_option
 def plan(
     arguments: tuple[str, ...],
     model: str | None,
@@ -143,9 +146,10 @@ def _move(arguments: tuple[str, ...], machine: Machine, form: str) -> int:
 
     card = machine.card
     if card is None:
-        fail("no GPU to plan for: none is here that is known; name one (--gpu a100-80)")
+        fail(tr("no GPU to plan for: none is here that is known; name one (--gpu a100-80)"))
     if not card.vllm:
-        fail(f"{card.name.upper()} (compute capability {card.capability:g}): vLLM needs 7.0; no setting helps")
+        name = card.name.upper()
+        fail(tr("{} (compute capability {:g}): vLLM needs 7.0; no setting helps", name, card.capability))
     settings, lengths = _launch(arguments, machine)
     move = moved(settings, card, lengths)
     if form == "json":

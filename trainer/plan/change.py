@@ -9,15 +9,16 @@ from typing import Any
 from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, largest
 from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE, share_left
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES
 
 MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
 TP = f"{ROLLOUT}.tensor_model_parallel_size"
 OFFLOADS = {
-    "offload_policy": "states may stay on the card: updates no longer wait for host memory",
-    "param_offload": "weights may stay on the card while the engine works: no copying back",
-    "optimizer_offload": "Adam's moments may stay on the card: no copying before and after each update",
+    "offload_policy": later("states may stay on the card: updates no longer wait for host memory"),
+    "param_offload": later("weights may stay on the card while the engine works: no copying back"),
+    "optimizer_offload": later("Adam's moments may stay on the card: no copying before and after each update"),
 }
 
 
@@ -67,13 +68,13 @@ def _formats(s: Settings, gpu: Gpu) -> Iterator[Change]:
         return
     name = gpu.name.upper()
     wanted: dict[str, tuple[Any, str]] = {
-        f"{ROLLOUT}.dtype": ("float16", f"{name} has no bfloat16"),
-        f"+{MODEL}.override_config.attn_implementation": ("sdpa", f"no flash-attn on {name}"),
-        f"{MODEL}.use_remove_padding": (False, "packed sequences need flash-attn"),
-        f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": ("fp16", f"{name} has no bfloat16"),
+        f"{ROLLOUT}.dtype": ("float16", tr("{} has no bfloat16", name)),
+        f"+{MODEL}.override_config.attn_implementation": ("sdpa", tr("no flash-attn on {}", name)),
+        f"{MODEL}.use_remove_padding": (False, tr("packed sequences need flash-attn")),
+        f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": ("fp16", tr("{} has no bfloat16", name)),
     }
     if s.uses_reference:
-        wanted[f"+{REF}.fsdp_config.mixed_precision.param_dtype"] = ("fp16", "as the actor")
+        wanted[f"+{REF}.fsdp_config.mixed_precision.param_dtype"] = ("fp16", tr("as the actor"))
     for key, (value, why) in wanted.items():
         if s[key.lstrip("+")] != value:
             yield Change(key, s[key.lstrip("+")], value, why)
@@ -100,7 +101,7 @@ def _room_for(s: Settings, gpu: Gpu, changes: list[Change]) -> list[Change] | No
     if not tried.crowded:
         return [] if tried.cache_holds_one else None
     share = int((share_left(tried) - 0.02) * 20) / 20
-    smaller = Change(SHARE, s[SHARE], share, "what the states leave of the card once they stay on it")
+    smaller = Change(SHARE, s[SHARE], share, tr("what the states leave of the card once they stay on it"))
     after = estimate(_with(s, [*changes, smaller]), gpu)
     fits = after is not None and after.fits and share >= LEAST_SHARE
     return [smaller] if fits else None
@@ -108,7 +109,7 @@ def _room_for(s: Settings, gpu: Gpu, changes: list[Change]) -> list[Change] | No
 
 def _formats_back(s: Settings, gpu: Gpu) -> Iterator[Change]:
     if gpu.bf16 and s[f"{ROLLOUT}.dtype"] in ("float16", "half", "float32"):
-        why = f"{gpu.name.upper()} has bfloat16, whose range needs no loss scaling"
+        why = tr("{} has bfloat16, whose range needs no loss scaling", gpu.name.upper())
         yield Change(f"{ROLLOUT}.dtype", s[f"{ROLLOUT}.dtype"], "bfloat16", why)
 
 
@@ -123,7 +124,7 @@ def _parallel(s: Settings) -> Iterator[Change]:
     """Fewer GPUs a replica, while twice the weights still fit into the engine's share."""
     degree = s.whole(TP) or 1
     if degree > 1:
-        yield Change(TP, degree, degree // 2, "a replica fits into fewer GPUs, which then wait for each other less")
+        yield Change(TP, degree, degree // 2, tr("a replica fits into fewer GPUs, which then wait for each other less"))
 
 
 def _larger(s: Settings, of: Estimate, taken: set[str]) -> Iterator[Change]:
@@ -133,7 +134,7 @@ def _larger(s: Settings, of: Estimate, taken: set[str]) -> Iterator[Change]:
         if wanted >= 1.5 * now and now < 4 * of.layout.lengths.longest:
             wanted = min(wanted, max(16384, 4 * of.layout.lengths.longest))
             yield Change(
-                BUDGET, now, wanted, f"up to {most.budget} tokens fit; fuller micro batches keep the card busy"
+                BUDGET, now, wanted, tr("up to {} tokens fit; fuller micro batches keep the card busy", most.budget)
             )
     else:
         yield from _micro(s, of, most.sequences)
@@ -149,10 +150,15 @@ def _engine(s: Settings, of: Estimate, left: float) -> Iterator[Change]:
     held = int(of.engine.tokens / longest)
     share, larger = s.number(SHARE) or 0.5, min(0.85, int((left - 0.02) * 20) / 20)
     if held < min(wanted, cap) and larger >= share + 0.05:
-        why = f"the cache holds {held} of {wanted} responses an engine gets; {left:.0%} of the card is free meanwhile"
+        why = tr(
+            "the cache holds {} of {} responses an engine gets; {:.0%} of the card is free meanwhile",
+            held,
+            wanted,
+            left,
+        )
         yield Change(SHARE, share, larger, why)
     elif held > cap and wanted > cap:
-        why = f"an engine gets {wanted} responses a step, and its cache holds {held}"
+        why = tr("an engine gets {} responses a step, and its cache holds {}", wanted, held)
         yield Change(f"{ROLLOUT}.max_num_seqs", cap, min(wanted, held), why)
 
 
@@ -164,7 +170,9 @@ def _micro(s: Settings, of: Estimate, most: int) -> Iterator[Change]:
     part = share // max(1, s.data_parallel or 1)
     wanted = max((k for k in range(1, CAREFUL * most // 100 + 1) if part % k == 0), default=0)
     if now and wanted > now:
-        why = (
-            f"up to {most} sequences of {of.layout.lengths.longest} tokens fit; larger micro batches keep the card busy"
+        why = tr(
+            "up to {} sequences of {} tokens fit; larger micro batches keep the card busy",
+            most,
+            of.layout.lengths.longest,
         )
         yield Change(MICRO, now, wanted, why)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.run.secrets import MASK
 from klinic.diagnostics.verlconfig.check import check_override
@@ -37,7 +38,7 @@ def _words(plan: Plan) -> Iterator[str]:
     written = (*(word(entry.key, entry.value) for entry in plan.kept), *plan.user)
     for one in filter(None, map(override, written)):
         if MASK in one.text:
-            yield f"{one.key}: its secret was masked when the run was recorded; write {one.key}=VALUE anew"
+            yield tr("{}: its secret was masked when the run was recorded; write {}=VALUE anew", one.key, one.key)
         elif "+" not in one.mark or known(one.key):
             checked = check_override(one.marked_key, one.value, Config({}))
             if not checked.ok:
@@ -51,15 +52,18 @@ def _model(settings: Settings) -> Iterator[str]:
         path = Path(str(settings[key])).expanduser()
         looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
         if looks_local and not (path / "config.json").is_file():
-            yield f"{key}={settings[key]}: no model there (config.json is missing); check the path"
+            yield tr("{}={}: no model there (config.json is missing); check the path", key, settings[key])
 
 
 def _lora(plan: Plan) -> Iterator[str]:
     rank = plan.settings["actor_rollout_ref.model.lora_rank"]
     if plan.cpu and isinstance(rank, int) and rank > 0 and not plan.settings.flag("actor_rollout_ref.model.lora.merge"):
         yield (
-            f"actor_rollout_ref.model.lora_rank={rank}: the rollout on a CPU serves no adapters beside a model; add "
-            "actor_rollout_ref.model.lora.merge=true"
+            tr(
+                "actor_rollout_ref.model.lora_rank={}: the rollout on a CPU serves no adapters beside a "
+                "model; add actor_rollout_ref.model.lora.merge=true",
+                rank,
+            )
         )
 
 
@@ -68,15 +72,17 @@ def _reward(settings: Settings) -> Iterator[str]:
     key = "reward.custom_reward_function.path"
     path = str(settings[key] or "")
     if path and "://" not in path and not Path(path).expanduser().is_file():
-        yield f"{key}={path}: no such file; name a Python file with a function compute_score"
+        yield tr("{}={}: no such file; name a Python file with a function compute_score", key, path)
 
 
 def _data(settings: Settings) -> Iterator[str]:
     for key in ("data.train_files", "data.val_files"):
         for file in files(settings[key]):
             if not file.is_file():
-                whose = " (verl's default)" if settings[key] == default(key) else ""
-                yield f"{key}={file}{whose}: no such file; klinic data arithmetic or klinic data gsm8k makes one"
+                whose = tr(" (verl's default)") if settings[key] == default(key) else ""
+                yield tr(
+                    "{}={}{}: no such file; klinic data arithmetic or klinic data gsm8k makes one", key, file, whose
+                )
                 continue
             for problem in check(file):
                 if problem.fatal:
@@ -86,7 +92,12 @@ def _data(settings: Settings) -> Iterator[str]:
 def _rows(settings: Settings) -> Iterator[str]:
     count, batch = rows(settings["data.train_files"]), settings["data.train_batch_size"]
     if count is not None and isinstance(batch, int) and count < batch:
-        yield f"data.train_files has {count} rows, less than data.train_batch_size={batch}; lower it to {count} or less"
+        yield tr(
+            "data.train_files has {} rows, less than data.train_batch_size={}; lower it to {} or less",
+            count,
+            batch,
+            count,
+        )
 
 
 def _disk(plan: Plan, settings: Settings) -> Iterator[str]:
@@ -94,14 +105,19 @@ def _disk(plan: Plan, settings: Settings) -> Iterator[str]:
     folder = next(parent for parent in (plan.run_dir, *plan.run_dir.parents) if parent.exists())
     free = shutil.disk_usage(folder).free
     if need > free:
-        yield f"checkpoints need {words}, {folder} has {free / 2**30:.1f} GB free; lower trainer.max_actor_ckpt_to_keep"
+        yield tr(
+            "checkpoints need {}, {} has {:.1f} GB free; lower trainer.max_actor_ckpt_to_keep",
+            words,
+            folder,
+            free / 2**30,
+        )
 
 
 def disk_needed(settings: Settings) -> tuple[int, str]:
     """Bytes of the checkpoints that lie on the disk at once, and how that was reckoned."""
     frequency = settings["trainer.save_freq"]
     if not isinstance(frequency, int) or frequency <= 0:
-        return 0, "nothing: trainer.save_freq is off"
+        return 0, tr("nothing: trainer.save_freq is off")
     critic = settings["algorithm.adv_estimator"] == "gae"
     parts = [("actor_rollout_ref.model.path", "trainer.max_actor_ckpt_to_keep")]
     parts += [("critic.model.path", "trainer.max_critic_ckpt_to_keep")] if critic else []
@@ -109,9 +125,9 @@ def disk_needed(settings: Settings) -> tuple[int, str]:
     for model, keep in parts:
         kept, weights = settings[keep], parameters(settings[model])
         if weights is None:
-            return 0, f"a place that is not known: {settings[model]} has no config.json here to tell its size"
+            return 0, tr("a place that is not known: {} has no config.json here to tell its size", settings[model])
         need += BYTES_A_WEIGHT * weights * ((kept if isinstance(kept, int) else 3) + 1)
-    return need, f"{need / 2**30:.2g} GB (12 bytes a weight, one more than is kept)"
+    return need, tr("{:.2g} GB (12 bytes a weight, one more than is kept)", need / 2**30)
 
 
 def _compose(plan: Plan) -> Iterator[str]:

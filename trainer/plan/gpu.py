@@ -9,6 +9,8 @@ from klinic.diagnostics.estimate import find_shape
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.fit import SHARE
 from klinic.diagnostics.estimate.relief import fitted
+from klinic.diagnostics.language import tr
+from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig.settings import Settings
 from klinic.trainer.plan.draft import Draft
 
@@ -23,13 +25,13 @@ def number_formats(d: Draft) -> None:
     if d.cpu or not d.machine.gpus or d.machine.capable_of_bf16:
         return
     card = _name(d)
-    d.fill(f"{ROLLOUT}.dtype", "float16", f"{card} has no bfloat16")
-    d.fill(f"+{MODEL}.override_config.attn_implementation", "sdpa", f"no flash-attn on {card}")
-    d.fill(f"{MODEL}.use_remove_padding", False, "packed sequences need flash-attn")
-    why = "verl trains in bfloat16 otherwise; it scales the loss for float16"
+    d.fill(f"{ROLLOUT}.dtype", "float16", tr("{} has no bfloat16", card))
+    d.fill(f"+{MODEL}.override_config.attn_implementation", "sdpa", tr("no flash-attn on {}", card))
+    d.fill(f"{MODEL}.use_remove_padding", False, tr("packed sequences need flash-attn"))
+    why = tr("verl trains in bfloat16 otherwise; it scales the loss for float16")
     d.fill(f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype", "fp16", why)
     if d.reference:
-        d.fill(f"+{REF}.fsdp_config.mixed_precision.param_dtype", "fp16", "as the actor")
+        d.fill(f"+{REF}.fsdp_config.mixed_precision.param_dtype", "fp16", tr("as the actor"))
 
 
 def plain_attention(d: Draft) -> None:
@@ -37,8 +39,8 @@ def plain_attention(d: Draft) -> None:
     if d.cpu or not d.machine.gpus or d.machine.flash_attn:
         return
     for model in (MODEL, *(("critic.model",) if d.critic else ())):
-        d.fill(f"+{model}.override_config.attn_implementation", "sdpa", "flash-attn is not installed here")
-        d.fill(f"{model}.use_remove_padding", False, "packed sequences need flash-attn")
+        d.fill(f"+{model}.override_config.attn_implementation", "sdpa", tr("flash-attn is not installed here"))
+        d.fill(f"{model}.use_remove_padding", False, tr("packed sequences need flash-attn"))
 
 
 def lengths(d: Draft) -> None:
@@ -48,7 +50,7 @@ def lengths(d: Draft) -> None:
     longest = d.number("data.max_prompt_length", 512) + d.number("data.max_response_length", 512)
     shape = find_shape(d[f"{MODEL}.path"])
     if shape is not None and (shape.positions or longest) >= longest:
-        d.fill(f"{ROLLOUT}.max_model_len", longest, "prompt and response; the cache must hold one sequence of this")
+        d.fill(f"{ROLLOUT}.max_model_len", longest, tr("prompt and response; the cache must hold one sequence of this"))
 
 
 def tensor_parallel(d: Draft) -> None:
@@ -56,13 +58,13 @@ def tensor_parallel(d: Draft) -> None:
     key = f"{ROLLOUT}.tensor_model_parallel_size"
     shape = find_shape(d[f"{MODEL}.path"])
     if shape is None:
-        d.fill(key, 1, "one GPU a replica; the model's size could not be read from its config")
+        d.fill(key, 1, tr("one GPU a replica; the model's size could not be read from its config"))
         return
     gpus = d.number("trainer.n_gpus_per_node", max(1, len(d.machine.gpus)))
     share = LEAST_SHARE * (d.machine.gpu_memory_gb or 80) * GIB
     wanted = 2 ** math.ceil(math.log2(max(1.0, 4 * shape.weights / share)))
     size = max((k for k in _powers(wanted) if gpus % k == 0 and shape.heads % k == 0), default=1)
-    d.fill(key, size, f"{shape.weights / 1e9:.2g} billion weights fit into half of {size} GPU{'s' * (size > 1)}")
+    d.fill(key, size, tr("{:.2g} billion weights fit into half of {}", shape.weights / 1e9, plural(size, "GPU")))
 
 
 def _powers(most: int) -> Iterator[int]:
@@ -81,8 +83,8 @@ def memory(d: Draft) -> None:
         _concurrency(d)
     if _dynamic(d):
         longest = d.number("data.max_prompt_length", 512) + d.number("data.max_response_length", 512)
-        d.fill(BUDGET, max(2 * longest, 8192), f"twice the longest sequence ({longest}), at least 8192")
-    d.fill(SHARE, 0.5, "half for vLLM, half for training in the same GPUs")
+        d.fill(BUDGET, max(2 * longest, 8192), tr("twice the longest sequence ({}), at least 8192", longest))
+    d.fill(SHARE, 0.5, tr("half for vLLM, half for training in the same GPUs"))
 
 
 def _dynamic(d: Draft) -> bool:
@@ -101,7 +103,9 @@ def _concurrency(d: Draft) -> None:
     share = responses * of.engine.degree // of.layout.gpus
     held = min(of.engine.at_once(of.layout.lengths.longest), share)
     if held > 256:
-        d.fill(f"{ROLLOUT}.max_num_seqs", held, f"an engine gets {share} responses a step, and its cache holds these")
+        d.fill(
+            f"{ROLLOUT}.max_num_seqs", held, tr("an engine gets {} responses a step, and its cache holds these", share)
+        )
 
 
 def _name(d: Draft) -> str:

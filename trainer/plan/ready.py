@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from klinic.diagnostics.language import tr
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.stream import StreamError
 from klinic.trainer.stream.lock import Lock
@@ -34,10 +35,13 @@ def _gpus(plan: Plan) -> Iterator[str]:
         return
     wanted, there = plan.settings["trainer.n_gpus_per_node"], len(plan.machine.gpus)
     if isinstance(wanted, int) and wanted > there:
-        how = f"set trainer.n_gpus_per_node={there}" if there else "set trainer.device=cpu"
-        yield (
-            f"trainer.n_gpus_per_node={wanted}, but this machine has {there or 'no'} GPU that nvidia-smi shows; "
-            f"{how}, or launch it elsewhere (--dry-run prints the command)"
+        how = tr("set trainer.n_gpus_per_node={}", there) if there else tr("set trainer.device=cpu")
+        yield tr(
+            "trainer.n_gpus_per_node={}, but this machine has {} GPU that nvidia-smi shows; {}, or launch it elsewhere "
+            "(--dry-run prints the command)",
+            wanted,
+            there or tr("no"),
+            how,
         )
 
 
@@ -56,7 +60,10 @@ def _in_use(run_dir: Path) -> Iterator[str]:
 def _done(plan: Plan) -> Iterator[str]:
     at, total = resumes_at(plan), plan.total_steps
     if at is not None and total and at >= total:
-        yield (
-            f"{plan.run_dir} has its {total} steps already (checkpoint of step {at}); raise "
-            f"trainer.total_training_steps to go on, or name another --run-dir"
+        yield tr(
+            "{} has its {} steps already (checkpoint of step {}); raise trainer.total_training_steps to go on, or name "
+            "another --run-dir",
+            plan.run_dir,
+            total,
+            at,
         )

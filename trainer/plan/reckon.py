@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.estimate import Estimate, estimate
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight import Found, preflight, read_source
 from klinic.trainer.plan.make import Plan
 
@@ -34,12 +35,16 @@ def impossible(plan: Plan) -> Iterator[str]:
         return
     name = plan.machine.gpus[0]
     if not card.vllm:
-        yield (
-            f"{name} (compute capability {card.capability:g}): vLLM and Triton need 7.0, so verl 0.9.1 cannot run on "
-            "it, whatever the settings; plan for another card, or train a small model on the CPU (--gpu cpu)"
+        yield tr(
+            "{} (compute capability {:g}): vLLM and Triton need 7.0, so verl 0.9.1 cannot run on it, whatever the "
+            "settings; plan for another card, or train a small model on the CPU (--gpu cpu)",
+            name,
+            card.capability,
         )
     elif not card.bf16 and plan.settings.uses_critic:
-        yield (
-            f"{name} (compute capability {card.capability:g}): verl 0.9.1 loads a critic with flash-attn, which needs "
-            "8.0; take an algorithm without a critic (--algorithm grpo)"
+        yield tr(
+            "{} (compute capability {:g}): verl 0.9.1 loads a critic with flash-attn, which needs 8.0; take an "
+            "algorithm without a critic (--algorithm grpo)",
+            name,
+            card.capability,
         )

@@ -9,6 +9,7 @@ from typing import Any
 from klinic.diagnostics.estimate import Estimate
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.show import as_data, bounds, memory_lines, time_lines
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight import Found
 from klinic.trainer.plan.change import Change, Move
 from klinic.trainer.plan.hydra import word
@@ -22,13 +23,13 @@ def script(plan: Plan) -> str:
     """A bash script that launches the plan: one override a line, its reason behind it."""
     lines = [
         "#!/usr/bin/env bash",
-        f"# verl 0.9.1 for {_where(plan)}; klinic must be installed there.",
+        "# " + tr("verl 0.9.1 for {}; klinic must be installed there.", _where(plan)),
         "set -euo pipefail",
     ]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in plan.environment.items()]
     lines += ["", "overrides=("]
     lines += [f"  {_line(entry)}" for entry in (*plan.filled, *plan.kept)]
-    lines += [f"  {shlex.quote(text)}  # as you wrote it" for text in plan.user]
+    lines += [f"  {shlex.quote(text)}  # {tr('as you wrote it')}" for text in plan.user]
     return "\n".join([*lines, ")", f'{MAIN} "${{overrides[@]}}" "$@"']) + "\n"
 
 
@@ -39,25 +40,26 @@ def _line(entry: Entry) -> str:
 
 def _where(plan: Plan) -> str:
     names, nodes = plan.machine.gpus, plan.settings["trainer.nnodes"]
-    node = f"{len(names)} x {names[0]}" if names else "a CPU"
-    return f"{nodes} nodes of {node}" if isinstance(nodes, int) and nodes > 1 else node
+    node = f"{len(names)} x {names[0]}" if names else tr("a CPU")
+    return tr("{} nodes of {}", nodes, node) if isinstance(nodes, int) and nodes > 1 else node
 
 
 def text(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[str]) -> Iterator[str]:
     """The script, then memory, seconds, and what the checks say."""
     yield script(plan)
     if of is not None:
-        yield f"Memory of a GPU ({of.gpu.name.upper()}, {of.gpu.memory_gib:g} GiB)"
+        yield tr("Memory of a GPU ({}, {:g} GiB)", of.gpu.name.upper(), of.gpu.memory_gib)
         yield from (f"  {line}" for line in memory_lines(of))
-        yield "Seconds of a step"
+        yield tr("Seconds of a step")
         yield from (f"  {line}" for line in time_lines(of))
         yield f"  {bounds()}"
     elif not plan.cpu:
-        yield "Memory: not reckoned; the model's config.json is not here and its name not in the table"
-    yield "Checks"
+        yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
+    yield tr("Checks")
     yield from (f"  {one.severity} [{one.id} {one.name}] {one.message}{one.advice}" for one in found)
-    yield from (f"  note: {note}" for note in notes)
-    yield "  preflight has nothing at warn or above" if not found else f"  preflight: {len(found)} to look at"
+    yield from (f"  {tr('note: {}', note)}" for note in notes)
+    said = tr("preflight: {} to look at", len(found)) if found else tr("preflight has nothing at warn or above")
+    yield f"  {said}"
 
 
 def data(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[str]) -> dict[str, Any]:
@@ -83,27 +85,29 @@ def _found(one: Found) -> dict[str, Any]:
 
 def moves(move: Move, name: str) -> Iterator[str]:
     """What a launch needs and may have on a card, in words."""
-    for title, changes in (("Must be tightened", move.tighten), ("May be relaxed", move.relax)):
+    for title, changes in ((tr("Must be tightened"), move.tighten), (tr("May be relaxed"), move.relax)):
         yield title
-        yield from (f"  {line}" for line in (map(_change, changes) if changes else ["nothing"]))
+        yield from (f"  {line}" for line in (map(_change, changes) if changes else [tr("nothing")]))
     if move.after is None:
-        yield "Memory: not reckoned; the model's config.json is not here and its name not in the table"
+        yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
         return
     if move.after.crowded:
-        yield f"Even so it does not fit {name}: more GPUs, a smaller model or LoRA (actor_rollout_ref.model.lora_rank)"
+        yield tr(
+            "Even so it does not fit {}: more GPUs, a smaller model or LoRA (actor_rollout_ref.model.lora_rank)", name
+        )
     if move.before is not None:
         highest = move.before.highest
-        yield f"As it was launched it needs {highest.total / GIB:.1f} GiB there ({highest.name})"
-    yield f"Memory of a GPU ({name}, {move.after.gpu.memory_gib:g} GiB) with these"
+        yield tr("As it was launched it needs {:.1f} GiB there ({})", highest.total / GIB, tr(highest.name))
+    yield tr("Memory of a GPU ({}, {:g} GiB) with these", name, move.after.gpu.memory_gib)
     yield from (f"  {line}" for line in memory_lines(move.after))
-    yield "Seconds of a step"
+    yield tr("Seconds of a step")
     yield from (f"  {line}" for line in time_lines(move.after))
     yield f"  {bounds()}"
 
 
 def _change(one: Change) -> str:
-    was = "unset" if one.old is None else str(one.old)
-    return f"{word(one.key, one.new)}  # was {was}: {one.reason}"
+    was = tr("unset") if one.old is None else str(one.old)
+    return f"{word(one.key, one.new)}  # {tr('was {}: {}', was, one.reason)}"
 
 
 def moves_data(move: Move) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from klinic.diagnostics.estimate.engine import GIB
+from klinic.diagnostics.language import tr
 from klinic.trainer.plan.checks import disk_needed
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
@@ -17,17 +18,17 @@ from klinic.trainer.recipes import Entry
 def filled(plan: Plan) -> Iterator[str]:
     """One line for each value that the user did not write, its reason behind it."""
     if plan.recipe:
-        yield f"recipe {plan.recipe.name}: {plan.recipe.summary}"
+        yield tr("recipe {}: {}", plan.recipe.name, plan.recipe.summary)
         if plan.recipe.shows:
-            yield f"it should show: {plan.recipe.shows}"
+            yield tr("it should show: {}", plan.recipe.shows)
         yield from _block(plan.kept)
-    yield f"filled in for {'this CPU' if plan.cpu else _gpus(plan)}:"
+    yield tr("filled in for {}:", tr("this CPU") if plan.cpu else _gpus(plan))
     yield from _block(plan.filled)
     if plan.user:
-        yield "as you wrote it:"
+        yield tr("as you wrote it:")
         yield from (f"  {text}" for text in plan.user)
     _, words = disk_needed(plan.settings)
-    yield f"checkpoints need {words}"
+    yield tr("checkpoints need {}", words)
     yield from _memory(plan)
     yield from _earlier(plan)
 
@@ -38,20 +39,20 @@ def _memory(plan: Plan) -> Iterator[str]:
     if of is None:
         return
     high, card = of.highest, of.gpu
-    most = f"{high.name} needs most, about {high.total / GIB:.0f} of {card.memory_gib:g} GiB a GPU"
-    yield f"memory: {most} (klinic plan says more)"
+    most = tr("{} needs most, about {:.0f} of {:g} GiB a GPU", tr(high.name), high.total / GIB, card.memory_gib)
+    yield tr("memory: {} (klinic plan says more)", most)
     for phase in of.crowded:
-        need = f"{phase.name} ({phase.which}) is reckoned at {phase.total / GIB:.0f} GiB"
-        yield f"warning: {need}: it may run out of memory"
+        need = tr("{} ({}) is reckoned at {:.0f} GiB", tr(phase.name), tr(phase.which), phase.total / GIB)
+        yield tr("warning: {}: it may run out of memory", need)
 
 
 def _earlier(plan: Plan) -> Iterator[str]:
     """What becomes of a run that is in the directory already."""
     at = resumes_at(plan)
     if at is not None:
-        yield f"{plan.run_dir} goes on from its checkpoint of step {at}"
+        yield tr("{} goes on from its checkpoint of step {}", plan.run_dir, at)
     elif (plan.run_dir / "metrics.jsonl").exists():
-        yield f"{plan.run_dir} holds steps but no checkpoint to go on from: training begins anew, behind them"
+        yield tr("{} holds steps but no checkpoint to go on from: training begins anew, behind them", plan.run_dir)
 
 
 def _block(entries: tuple[Entry, ...]) -> Iterator[str]:
@@ -63,7 +64,7 @@ def _block(entries: tuple[Entry, ...]) -> Iterator[str]:
 
 def _gpus(plan: Plan) -> str:
     names = plan.machine.gpus
-    return f"{len(names)} x {names[0]}" if names else "a GPU that is not here"
+    return f"{len(names)} x {names[0]}" if names else tr("a GPU that is not here")
 
 
 def command(plan: Plan) -> str:

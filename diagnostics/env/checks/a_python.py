@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.env.model import Line, Machine
 from klinic.diagnostics.env.packages import fits, installed, pinned
+from klinic.diagnostics.language import tr
 
 PYTHON, TOPIC = ">=3.11,<3.13", "Software"
 NEEDS_GPU = ("vllm",)
@@ -16,7 +17,7 @@ def lines(machine: Machine) -> Iterator[Line]:
     """Python, then each package against verl's pin for this kind of machine."""
     has = platform.python_version()
     good = fits(has, PYTHON)
-    fix = "" if good else "make a virtual environment with Python 3.11 or 3.12: verl 0.9.1 stops below 3.13"
+    fix = "" if good else tr("make a virtual environment with Python 3.11 or 3.12: verl 0.9.1 stops below 3.13")
     yield Line("python", TOPIC, has, PYTHON, fix, "ready" if good else "missing")
     gpu = bool(machine.cards)
     for package in dict.fromkeys((*pinned()["any"], *pinned()["gpu"])):
@@ -34,7 +35,7 @@ def _package(package: str, gpu: bool) -> Line | None:
     name = f"package-{package.lower()}"
     install = f'pip install "{package}{wanted}"'
     if not has:
-        return Line(name, TOPIC, "not installed", wanted, _how(package, install), "missing")
+        return Line(name, TOPIC, tr("not installed"), wanted, _how(package, install), "missing")
     if fits(has, wanted):
         return Line(name, TOPIC, has, wanted)
     hard = not spec or not fits(has, spec)
@@ -42,8 +43,10 @@ def _package(package: str, gpu: bool) -> Line | None:
 
 
 def _unneeded(package: str, has: str) -> Line:
-    found = has or "not installed"
-    return Line(f"package-{package.lower()}", TOPIC, found, "not needed: klinic generates with transformers on the CPU")
+    found = has or tr("not installed")
+    return Line(
+        f"package-{package.lower()}", TOPIC, found, tr("not needed: klinic generates with transformers on the CPU")
+    )
 
 
 def _how(package: str, install: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from klinic.diagnostics.env.groups import groups, text_of
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.language import tr
 
 TOPIC = "Machine"
 LEAST, LEAST_GPU, DOCKER = 4.0, 32.0, 0.0625  # GiB; Docker gives a container 64 MiB of shared memory
@@ -23,11 +24,11 @@ def lines(machine: Machine) -> Iterator[Line]:
 
 
 def _memory(total: float, limit: float | None, usable: float, least: float) -> Line:
-    found = f"{total:.1f} GiB" + (f", this container may use {limit:.1f}" if limit and limit < total else "")
-    wanted = f"{least:g} GiB; with offload 12 to 16 bytes a parameter more"
+    found = f"{total:.1f} GiB" + (tr(", this container may use {:.1f}", limit) if limit and limit < total else "")
+    wanted = tr("{:g} GiB; with offload 12 to 16 bytes a parameter more", least)
     if usable < least:
         return Line(
-            "memory", TOPIC, found, wanted, "a smaller model, or raise the container's limit (--memory)", "note"
+            "memory", TOPIC, found, wanted, tr("a smaller model, or raise the container's limit (--memory)"), "note"
         )
     return Line("memory", TOPIC, found, wanted)
 
@@ -56,14 +57,21 @@ def _shared(root: Path, memory: float) -> Line:
     try:
         stat = os.statvfs(root / "dev/shm")
     except OSError:
-        return Line("shared-memory", TOPIC, "no /dev/shm", "a tmpfs", "mount -t tmpfs tmpfs /dev/shm", "missing")
+        return Line(
+            "shared-memory", TOPIC, tr("no /dev/shm"), tr("a tmpfs"), "mount -t tmpfs tmpfs /dev/shm", "missing"
+        )
     free, store = stat.f_bavail * stat.f_frsize / 2**30, memory * STORE
-    found, wanted = f"{free:.1f} GiB free in /dev/shm", f"{store:.1f} GiB for Ray's object store ({STORE:.0%} of RAM)"
+    found, wanted = (
+        tr("{:.1f} GiB free in /dev/shm", free),
+        tr("{:.1f} GiB for Ray's object store ({:.0%} of RAM)", store, STORE),
+    )
     fix = f"docker run --shm-size={max(1, round(store))}g, or --ipc=host"
     if free <= DOCKER:
         return Line(
-            "shared-memory", TOPIC, found, wanted, f"{fix}; NCCL and data loaders fail with this little", "missing"
+            "shared-memory", TOPIC, found, wanted, tr("{}; NCCL and data loaders fail with this little", fix), "missing"
         )
     if free < store:
-        return Line("shared-memory", TOPIC, found, wanted, f"{fix}; or Ray falls back to /tmp, which is slow", "note")
+        return Line(
+            "shared-memory", TOPIC, found, wanted, tr("{}; or Ray falls back to /tmp, which is slow", fix), "note"
+        )
     return Line("shared-memory", TOPIC, found, wanted)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from klinic.diagnostics.env.groups import groups, text_of
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.language import tr
 
 TOPIC = "Machine"
 LEAST, EACH_GPU = 2, 4
@@ -19,13 +20,13 @@ def lines(machine: Machine) -> Iterator[Line]:
     quota = cpu_quota(machine.root)
     usable = min(cpus, quota) if quota else cpus
     least = max(LEAST, EACH_GPU * len(machine.cards))
-    found = f"{cpus}" + (f", a quota of {quota:g}" if quota and quota < cpus else "")
-    wanted = f"{least} or more" + (f", {EACH_GPU} a GPU" if machine.cards else "")
+    found = f"{cpus}" + (tr(", a quota of {:g}", quota) if quota and quota < cpus else "")
+    wanted = tr("{} or more", least) + (tr(", {} a GPU", EACH_GPU) if machine.cards else "")
     if quota and quota < cpus:
         fix = f"ray_kwargs.ray_init.num_cpus={max(1, int(quota))} and export OMP_NUM_THREADS={max(1, int(quota))}"
         yield Line("cpus", TOPIC, found, wanted, fix, "note")
     else:
-        fix = "" if usable >= least else "it trains, slowly: scoring and loading wait for CPUs"
+        fix = "" if usable >= least else tr("it trains, slowly: scoring and loading wait for CPUs")
         yield Line("cpus", TOPIC, found, wanted, fix, "note" if fix else "ready")
 
 

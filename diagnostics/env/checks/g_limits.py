@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.language import tr
 
 TOPIC = "Machine"
 FILES, FEWEST, PROCESSES = 65536, 4096, 4096
@@ -39,14 +40,14 @@ def _limits() -> Iterator[Line]:
 
 def _limit(name: str, soft: int, hard: int, wanted: int, least: int, flag: str) -> Line:
     unlimited = soft < 0
-    found, asked = ("unlimited" if unlimited else str(soft)), f"{wanted} or more"
+    found, asked = (tr("unlimited") if unlimited else str(soft)), tr("{} or more", wanted)
     if unlimited or soft >= wanted:
         return Line(name, TOPIC, found, asked)
     able = hard < 0 or hard >= wanted
     fix = (
         f"ulimit {flag} {wanted}"
         if able
-        else f"raise it in /etc/security/limits.conf, or docker run --ulimit; hard limit {hard}"
+        else tr("raise it in /etc/security/limits.conf, or docker run --ulimit; hard limit {}", hard)
     )
     return Line(name, TOPIC, found, asked, fix, "missing" if soft < least else "note")
 
@@ -59,11 +60,13 @@ def _disk(name: str, path: Path) -> tuple[Line | None, int]:
     use = shutil.disk_usage(there)
     free, share = use.free / 2**30, use.used / max(1, use.used + use.free)
     found, wanted = (
-        f"{free:.0f} GiB free, {share:.0%} full ({there})",
-        f"{ROOM:g} GiB; a checkpoint is 12 bytes a parameter and model",
+        tr("{:.0f} GiB free, {:.0%} full ({})", free, share, there),
+        tr("{:g} GiB; a checkpoint is 12 bytes a parameter and model", ROOM),
     )
-    fix = "delete old checkpoints, set trainer.max_actor_ckpt_to_keep; RAY_TMPDIR moves Ray's files, HF_HOME the models"
+    fix = tr(
+        "delete old checkpoints, set trainer.max_actor_ckpt_to_keep; RAY_TMPDIR moves Ray's files, HF_HOME the models"
+    )
     device = there.stat().st_dev
     if free < LITTLE or share >= FULL:
-        return Line(name, TOPIC, found, f"{wanted}; below {FULL:.0%} for Ray", fix, "missing"), device
+        return Line(name, TOPIC, found, tr("{}; below {:.0%} for Ray", wanted, FULL), fix, "missing"), device
     return Line(name, TOPIC, found, wanted, fix if free < ROOM else "", "note" if free < ROOM else "ready"), device

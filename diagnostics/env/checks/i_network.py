@@ -6,20 +6,21 @@ import socket
 from collections.abc import Iterator
 
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.language import later, tr
 
 TOPIC = "Network"
-PORTS = {6379: "Ray's head", 8265: "Ray's dashboard", 10001: "Ray's client"}
+PORTS = {6379: later("Ray's head"), 8265: later("Ray's dashboard"), 10001: later("Ray's client")}
 
 
 def lines(machine: Machine) -> Iterator[Line]:
     """Another cluster on this machine is not wrong, but `ray.init` may join it."""
-    taken = [f"{port} ({what})" for port, what in PORTS.items() if _taken(port)]
-    wanted = f"{', '.join(map(str, PORTS))} free"
+    taken = [f"{port} ({tr(what)})" for port, what in PORTS.items() if _taken(port)]
+    wanted = tr("{} free", ", ".join(map(str, PORTS)))
     if taken:
-        fix = "ray status shows whose it is; ray stop ends it"
-        yield Line("ray-ports", TOPIC, f"in use: {', '.join(taken)}", wanted, fix, "note")
+        fix = tr("ray status shows whose it is; ray stop ends it")
+        yield Line("ray-ports", TOPIC, tr("in use: {}", ", ".join(taken)), wanted, fix, "note")
     else:
-        yield Line("ray-ports", TOPIC, "free", wanted)
+        yield Line("ray-ports", TOPIC, tr("free"), wanted)
     yield _name()
 
 
@@ -35,5 +36,7 @@ def _name() -> Line:
         address = socket.gethostbyname(name)
     except OSError:
         fix = f'echo "127.0.0.1 {name}" >> /etc/hosts'
-        return Line("host-name", TOPIC, f"{name} has no address", "an address: Ray looks it up", fix, "missing")
-    return Line("host-name", TOPIC, f"{name} is {address}", "an address: Ray looks it up")
+        return Line(
+            "host-name", TOPIC, tr("{} has no address", name), tr("an address: Ray looks it up"), fix, "missing"
+        )
+    return Line("host-name", TOPIC, tr("{} is {}", name, address), tr("an address: Ray looks it up"))

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Report
+from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.report.base import SHEETS
 from klinic.diagnostics.report.base import load as registered
 
@@ -35,5 +37,5 @@ def counted(report: Report) -> str:
     """`2 errors, 1 warning`, or `nothing found`."""
     words: Sequence[tuple[int, str]] = ((3, "error"), (2, "warning"), (1, "remark"))
     counts = [(sum(one.severity == level for one in report.found), word) for level, word in words]
-    said = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
-    return ", ".join(said) or "nothing found"
+    said = [plural(count, word) for count, word in counts if count]
+    return ", ".join(said) or tr("nothing found")

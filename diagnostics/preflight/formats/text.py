@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.formats import counted
 from klinic.diagnostics.preflight.model import Found, Report
 from klinic.diagnostics.report.layout import Page, clean
@@ -25,15 +26,15 @@ def render(report: Report, *, color: bool = False) -> str:
 
 def _sections(report: Report) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (
-        ("Batch", report.arithmetic),
-        ("Memory of a GPU", report.memory),
-        ("What the rules will see", report.seen),
+        (tr("Batch"), report.arithmetic),
+        (tr("Memory of a GPU"), report.memory),
+        (tr("What the rules will see"), report.seen),
     )
 
 
 def line_of(one: Found, page: Page) -> str:
     """One finding."""
-    stops = f" ({one.stage})" if one.stage else ""
+    stops = tr(" ({})", tr(one.stage)) if one.stage else ""
     text = clean(f"{one.message}{stops}{one.advice}")
     level = page.style(str(one.severity), str(one.severity))
     return f"{clean(str(one.place))}: {level} [{one.id} {one.name}] {text}"

@@ -1,0 +1,104 @@
+"""Each sentence that `tr` says has its Chinese, with the same values; no message file holds one that nobody says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from klinic.diagnostics.language import catalog, padded, speaking, tr
+
+ROOT = Path(__file__).parents[2]
+HAN = re.compile(r"[\u4e00-\u9fff]")
+# Said as they are in both languages: names, numbers, commands.
+SAME = re.compile(r"[\W\d]*(nvcc|CUDA|GPU|rollout|actor|critic|logits)?[\W\d]*")
+
+
+def _sources() -> Iterator[Path]:
+    for room in ("diagnostics", "trainer"):
+        yield from (ROOT / room).rglob("*.py")
+
+
+def _nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def _said() -> Iterator[str]:
+    """The first argument of each call of `tr` and `later` that is written out."""
+    for path in _sources():
+        for node in _nodes(path):
+            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "later")
+            if named and node.args and isinstance(node.args[0], ast.Constant):  # type: ignore[union-attr]
+                yield str(node.args[0].value)  # type: ignore[union-attr]
+
+
+def _fields(text: str) -> list[tuple[str, str]]:
+    """Place and format of each value: `{}` counts up, `{1:g}` says its place."""
+    found, count = [], 0
+    for _, name, spec, _ in string.Formatter().parse(text):
+        if name is not None:
+            found.append((name or str(count), spec or ""))
+            count += not name
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize("text", sorted(set(_said())))
+def test_a_sentence_is_told_in_chinese(text: str) -> None:
+    told = catalog("zh")[text]
+    assert HAN.search(told) or SAME.fullmatch(told)
+    assert _fields(told) == _fields(text)
+
+
+def test_what_is_said_of_names_is_told_in_chinese() -> None:
+    """Names that the code puts together, or that stand in data: stages, phases, parts, topics, renamed keys."""
+    from klinic.diagnostics.env.packages import pairs
+    from klinic.diagnostics.estimate import estimate, gpu_named
+    from klinic.diagnostics.estimate.clock import seconds
+    from klinic.diagnostics.estimate.host import host
+    from klinic.diagnostics.verlconfig import Settings
+    from klinic.diagnostics.verlconfig.constraints import all_constraints
+    from klinic.diagnostics.verlconfig.renamed import entries
+
+    offload = {f"actor_rollout_ref.actor.fsdp_config.{name}_offload": True for name in ("param", "optimizer")}
+    model = {
+        "actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct",
+        "critic.model.path": "Qwen/Qwen2.5-7B-Instruct",
+    }
+    for values in (
+        model,
+        model | offload | {"algorithm.adv_estimator": "grpo", "actor_rollout_ref.actor.use_kl_loss": True},
+    ):
+        card = gpu_named("a100-80")
+        assert card is not None
+        of = estimate(Settings(values), card)
+        assert of is not None
+        names = {name for phase in of.phases for name in (phase.name, phase.which, *phase.parts)}
+        assert names | {*seconds(of), *host(of.layout)} <= {*catalog("zh")}
+    notes = {one.note for one in entries() if one.note} | {pair.why for pair in pairs()}
+    assert notes | {one.stage for one in all_constraints()} <= {*catalog("zh")}
+
+
+def test_no_message_is_told_that_nobody_says() -> None:
+    """A sentence that changed in the code leaves none behind."""
+    written = {str(node.value) for path in _sources() for node in _nodes(path) if isinstance(node, ast.Constant)}
+    data = "\n".join(
+        path.read_text("utf-8") for path in (ROOT / "diagnostics").rglob("*.yaml") if "messages" not in path.parts
+    ).replace('\\"', '"')
+    states = {f"{name}'s states" for name in ("actor", "critic", "reference")}
+    counted = {f"{{}} {word}" for word in written}
+    assert [text for text in catalog("zh") if text not in written | states | counted and text not in data] == []
+
+
+def test_a_language_holds_inside_and_not_beyond() -> None:
+    with speaking("zh"):
+        assert tr("{}: {} is not there", "data.train_files", "x.parquet") == "data.train_files：x.parquet 不存在"
+        assert tr("a sentence without translation {}", 1) == "a sentence without translation 1"
+    assert tr("{}: {} is not there", "data.train_files", "x.parquet") == "data.train_files: x.parquet is not there"
+
+
+def test_columns_are_filled_up_by_what_a_terminal_shows() -> None:
+    assert (padded("更新", 10), padded("update", 10)) == ("更新      ", "update    ")
