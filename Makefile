@@ -10,6 +10,9 @@ QUICK := not slow and not long
 DEMO := runs/demo/$(shell date +%m%d-%H%M%S)
 REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --format json --out $(DEMO)/diagnosis.json
 
+# Compiled code is kept: tests start klinic many times, and where the variable is set each start compiles it anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: bench demo test check test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
