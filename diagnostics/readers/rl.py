@@ -13,15 +13,22 @@ RL = re.compile(
 _VERL = re.compile(r"^(actor|critic|response_length|timing_s|perf|val-core|val-aux)/|^training/global_step$")
 _SWIFT = re.compile(r"^(global_step/max_steps|memory\(GiB\)|train_speed\(iter/s\))$")
 _TRL = re.compile(r"^(rewards/|completions?/|objective/|completion_length$|frac_reward_zero_std$)")
+# What OpenRLHF alone writes, under train/ for W&B and TensorBoard, bare in its progress bars.
+_OPENRLHF = re.compile(r"^(train/)?(actor_lr|critic_lr|act_loss|ppo_clip_ratio|vllm_kl|actor_grad_norm)$")
 
 
 def framework_of(names: Iterable[str]) -> str:
-    """The framework whose names these are: verl, ms-swift, trl, or "" where they do not say."""
+    """The framework whose names most of these are: verl, ms-swift, trl, openrlhf, or "" where they do not say.
+
+    A name borrowed from another framework (perf/throughput in a TRL callback) does not decide.
+    """
     seen = list(names)
-    for framework, pattern in (("ms-swift", _SWIFT), ("verl", _VERL), ("trl", _TRL)):
-        if any(pattern.search(name) for name in seen):
-            return framework
-    return ""
+    if any(map(_SWIFT.search, seen)):
+        return "ms-swift"
+    known = {"verl": _VERL, "trl": _TRL, "openrlhf": _OPENRLHF}
+    votes = {framework: sum(1 for name in seen if pattern.search(name)) for framework, pattern in known.items()}
+    first = max(votes, key=votes.__getitem__)
+    return first if votes[first] else ""
 
 
 def why_not_rl(names: Iterable[str]) -> str:
