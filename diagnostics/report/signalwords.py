@@ -70,6 +70,7 @@ NAMED: dict[str, Both] = {
     "cfg": ("{key}", "{key}"),
     "hw": ("{key} of this machine", "本机的 {key}"),
     "data": ("{key} of the data", "数据的 {key}"),
+    "fact": ("the run's {key}", "本次训练的 {key}"),
     "share": ("share of the step spent in {key}", "{key} 占步时的比例"),
 }
 # Of a comparison.

@@ -89,3 +89,9 @@ def algorithm() -> Node:
 def framework() -> Node:
     """verl, trl, ...; unknown where nobody says."""
     return FromBlock("framework", lambda b: b.fact("framework") or b.run.source.framework or None, "text")
+
+
+@signal
+def fact(name: Text) -> Node:
+    """A setting of the run, whatever its framework calls it: as set, else verl's default; unknown without a config."""
+    return FromBlock(f"fact({name!r})", lambda block: as_scalar(block.fact(name)), "scalar")
