@@ -25,9 +25,9 @@ _RAY_SESSION = re.compile(r"/tmp/ray/session_[\w-]+")  # noqa: S108
 _KERNEL = re.compile(r"Linux-[\w.+-]+")
 
 
-def keep_recording(run: Path, target: Path, recipe: Recipe, words: list[str]) -> None:
+def keep_recording(run: Path, target: Path, recipe: Recipe, words: list[str], scrub: Scrubber | None = None) -> None:
     """Keep `run` as `target`; expected.yaml is written last and marks the recording as whole."""
-    scrub = Scrubber(run)
+    scrub = scrub or Scrubber(run)
     target.mkdir(parents=True, exist_ok=True)
     (target / "metrics.jsonl").write_bytes((run / "metrics.jsonl").read_bytes())
     _write(target / "events.jsonl", scrub(_text(run / "events.jsonl")))
@@ -54,10 +54,10 @@ def _write(file: Path, text: str) -> None:
 class Scrubber:
     """Replaces what names the machine in a text: paths, host name, addresses."""
 
-    def __init__(self, run: Path) -> None:
+    def __init__(self, *written: Path) -> None:
         tree = Path(__file__).resolve().parents[1]
         pairs = [
-            (str(run), f"runs/{run.name}"),
+            *((str(folder), f"runs/{folder.name}") for folder in written),
             (str(cache()), "~/.cache/klinic"),
             (sys.prefix, "venv"),
             (str(Path(__file__).parent), "klinic/trainer"),

@@ -6,6 +6,7 @@ sample_logs/<healthy|faults>/<recipe>-s<seed>/ without the paths and the name of
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from klinic.trainer.copies import OVERRIDE, environment, keep_copies
 from klinic.trainer.keep import keep_recording
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import make_plan
@@ -25,9 +27,9 @@ HEALTHY = ("ppo-cpu", "grpo-cpu")
 INTERRUPTED = (130, 143)
 
 
-def folder(out: Path, recipe: Recipe, seed: int) -> Path:
+def folder(out: Path, recipe: Recipe, seed: int, loggers: bool = False) -> Path:
     """Where a recording is kept."""
-    return out / ("faults" if recipe.fault else "healthy") / f"{recipe.name}-s{seed}"
+    return out / ("loggers" if loggers else "faults" if recipe.fault else "healthy") / f"{recipe.name}-s{seed}"
 
 
 def overrides(seed: int, steps: int) -> list[str]:
@@ -42,11 +44,17 @@ def wanted(chosen: tuple[str, ...], seeds: list[int]) -> Iterator[tuple[Recipe, 
     return ((recipe, seed) for seed in seeds for recipe in recipes)
 
 
-def record(recipe: Recipe, seed: int, steps: int, target: Path, work: Path) -> int:
-    """Train once and keep the recording; gives the launch's exit code. A stopped run is not kept."""
+def record(recipe: Recipe, seed: int, steps: int, target: Path, work: Path, loggers: Path | None = None) -> int:
+    """Train once and keep the recording; gives the launch's exit code. A stopped run is not kept.
+
+    loggers: a folder for verl's other loggers to write to; their files are kept beside the run directory's.
+    """
     if work.exists():
         shutil.rmtree(work)
     words = overrides(seed, steps)
+    if loggers:
+        words.append(OVERRIDE)
+        os.environ.update(environment(loggers))
     plan = make_plan(words, recipe=recipe.name, run_dir=work)
     if found := problems(plan):
         raise click.ClickException(found[0])
@@ -54,7 +62,10 @@ def record(recipe: Recipe, seed: int, steps: int, target: Path, work: Path) -> i
     keep(plan)
     code = launch(plan, Options(diagnose=False))
     if code not in INTERRUPTED and has_steps(work):
-        keep_recording(work, target, recipe, words)
+        if loggers:
+            keep_copies(work, loggers, target, recipe, words)
+        else:
+            keep_recording(work, target, recipe, words)
         shutil.rmtree(work)
     return code
 
@@ -71,16 +82,20 @@ def has_steps(run: Path) -> bool:
 @click.option("--out", default=Path("sample_logs"), type=click.Path(path_type=Path), show_default=True)
 @click.option("--work", default=Path("runs/recording"), type=click.Path(path_type=Path), show_default=True)
 @click.option("--steps", default=40, type=click.IntRange(1, MOST_STEPS), show_default=True)
+@click.option("--loggers", is_flag=True, help="Let verl's other loggers write too; keep all forms in loggers/.")
 @click.option("--list", "listing", is_flag=True, help="Say what is recorded and what is missing, and exit.")
-def main(recipes: tuple[str, ...], seeds: str, out: Path, work: Path, steps: int, listing: bool) -> None:
+def main(recipes: tuple[str, ...], seeds: str, out: Path, work: Path, steps: int, loggers: bool, listing: bool) -> None:
     """Record RECIPES (all healthy and fault recipes for the CPU, unless named) with each seed."""
     for recipe, seed in wanted(recipes, [int(word) for word in seeds.split(",")]):
-        target = folder(out, recipe, seed)
-        there = (target / "expected.yaml").is_file()
+        target = folder(out, recipe, seed, loggers)
+        there = any(target.rglob("expected.yaml"))
         click.echo(f"{target}: {'recorded' if there else 'missing'}")
         if there or listing:
             continue
-        code = record(recipe, seed, steps, target, work.absolute() / target.name)
+        scratch = work.absolute() / target.name
+        code = record(
+            recipe, seed, steps, target, scratch, scratch.with_name(f"{scratch.name}-loggers") if loggers else None
+        )
         if code in INTERRUPTED:
             sys.exit(code)
 

@@ -1,5 +1,6 @@
 import gzip
 import json
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from klinic.diagnostics.gate.label import read_label
 from klinic.diagnostics.readers import open_run
 from klinic.trainer import record
+from klinic.trainer.copies import environment, framed, keep_copies
 from klinic.trainer.keep import Scrubber, keep_recording, thinned
 from klinic.trainer.plan.record import taken_from
 from klinic.trainer.recipes import load
@@ -50,6 +52,34 @@ def test_a_recording_reads_like_the_run_and_names_no_machine(tmp_path, finished)
     assert expected["provenance"]["how"].startswith("klinic train --recipe actor-lr-too-high data.seed=1")
 
 
+def test_what_other_loggers_wrote_is_kept_beside_it_and_names_no_machine(tmp_path, finished):
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    loggers, target = tmp_path / "loggers", tmp_path / "kept"
+    written = Path(__file__).parents[1] / "data" / "written"
+    assert all(str(loggers) in value for key, value in environment(loggers).items() if key != "WANDB_MODE")
+    shutil.copytree(written / "tb", loggers / "tensorboard")
+    (loggers / "file.jsonl").write_bytes((written / "metrics.jsonl").read_bytes())
+    store = [Record(), Record(), Record()]
+    store[0].environment.host = "elsewhere"
+    store[1].run.host, store[1].run.git.remote_url = "elsewhere", "elsewhere"
+    store[1].run.config.update.add(key="a", value_json=f'{{"path": "{loggers}/x"}}')
+    item = store[2].history.item.add()
+    item.key, item.value_json = "critic/score/mean", "0.25"
+    (loggers / "run-1.wandb").write_bytes(framed(each.SerializeToString() for each in store))
+
+    keep_copies(finished, loggers, target, load("actor-lr-too-high"), ["data.seed=1"])
+
+    assert open_run(target / "wandb").frame["critic/score/mean"].to_list() == [0.25]
+    assert open_run(target / "wandb").config.get("a.path") == "runs/loggers/x"
+    kept = (target / "wandb" / "run-recorded.wandb").read_bytes()
+    assert b"elsewhere" not in kept
+    assert open_run(target / "console").source.format
+    for form in ("file", "tensorboard"):
+        assert open_run(target / form).frame.equals(open_run(written / ("metrics.jsonl", "tb")[form != "file"]).frame)
+    assert {read_label(folder).root_cause for folder in target.iterdir()} == {("update-too-large",)}
+
+
 def test_samples_are_thinned_by_step():
     lines = [json.dumps({"step": step, "n": n}) + "\n" for step in (0, 10) for n in range(9)]
     assert [json.loads(line)["n"] for line in thinned("".join(lines), 2)] == [0, 1, 0, 1]
@@ -62,7 +92,7 @@ def test_versions_are_no_addresses(tmp_path):
 def test_what_is_recorded_is_skipped_and_a_stop_ends_the_rest(tmp_path, monkeypatch):
     asked = []
 
-    def stands_in(recipe, seed, steps, target, work):
+    def stands_in(recipe, seed, steps, target, work, loggers):
         asked.append((recipe.name, seed))
         return 130 if len(asked) == 2 else 0
 

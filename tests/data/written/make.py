@@ -11,9 +11,7 @@ import csv
 import json
 import os
 import shutil
-import struct
 import sys
-import zlib
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -40,6 +38,8 @@ def write(table: list[dict], folder: Path) -> None:
     import wandb
     from verl.utils.tracking import Tracking
 
+    from klinic.trainer.copies import framed
+
     with (folder / "console.log").open("w") as text, redirect_stdout(text):
         tracking = Tracking("written", "table", ["console", "file", "tensorboard", "wandb"], CONFIG)
         for row in table:
@@ -61,23 +61,6 @@ def kept(store: bytes) -> list[bytes]:
 
     wanted = {2, 3, 6, 17, 18}
     return [record for record in Records().feed(store) if wanted & {number for number, _ in fields(record)}]
-
-
-def framed(records: list[bytes]) -> bytes:
-    """Records in LevelDB's log format, as W&B writes it: blocks of 32 KiB, records cut where a block ends."""
-    out = bytearray(b":W&B" + struct.pack("<HB", 0xBEE1, 0))
-    for record in records:
-        first = True
-        while first or record:
-            left = 32768 - len(out) % 32768
-            if left < 7:
-                out += bytes(left)
-                continue
-            part, record = record[: left - 7], record[left - 7 :]
-            kind = (1 if first else 4) if not record else (2 if first else 3)
-            out += struct.pack("<IHB", zlib.crc32(part, zlib.crc32(bytes([kind]))), len(part), kind) + part
-            first = False
-    return bytes(out)
 
 
 def write_csv(table: list[dict], path: Path) -> None:
