@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -117,9 +117,16 @@ def build_run(case: Case) -> Run:
         return _with_config(_run_of_text(str(case.data["text"])), case)
     if "file" not in case.data:
         raise CaseError("lacks series, file or text")
+    return _with_config(_recording(locate(case)), case)
+
+
+@lru_cache(maxsize=64)
+def _recording(path: Path) -> Run:
+    """A recording, read once a process: reading it takes ten times as long as judging it, and cases share a few."""
     from klinic.diagnostics.readers import open_run
 
-    return _with_config(open_run(locate(case)), case)
+    run: Run = open_run(path)
+    return run
 
 
 def _with_config(run: Run, case: Case) -> Run:
