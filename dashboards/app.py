@@ -13,7 +13,7 @@ from klinic.dashboards.download import serve_reports
 from klinic.dashboards.export import serve_exports
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
-from klinic.dashboards.pages import compare, explore, run, runlive, runs
+from klinic.dashboards.pages import compare, explore, run, runlive, runs, wall
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import Component, icon, message
@@ -26,6 +26,7 @@ PAGES: dict[str, Layout] = {
     "/run": run.layout,
     "/explore": explore.layout,
     "/compare": compare.layout,
+    "/wall": wall.layout,
 }
 INDEX = """<!DOCTYPE html>
 <html lang="en">
@@ -62,7 +63,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     context = Context(shelf, refresh)
     app.layout = shell
     _route(app, context)
-    for page in (runs, runlive, explore, compare):
+    for page in (runs, runlive, explore, compare, wall):
         page.register(app, context)
     serve_reports(app.server, shelf)
     serve_exports(app.server, context)
@@ -96,7 +97,7 @@ def header(look: Look, path: str) -> list[Component]:
     """Brand, pages, language and theme."""
     say = speaker(look.lang)
     gone = html.Span(say("offline"), id="offline-words", hidden=True)
-    places = (("/", "nav.runs"), ("/explore", "nav.explore"), ("/compare", "nav.compare"))
+    places = (("/", "nav.runs"), ("/explore", "nav.explore"), ("/compare", "nav.compare"), ("/wall", "nav.wall"))
     links = [dcc.Link(say(key), href=href, className="nav" + (" here" if href == path else "")) for href, key in places]
     lang = html.Button(
         say("nav.lang"), className="button quiet", type="button", title=say("nav.lang.label"), **{"data-ui": "lang"}

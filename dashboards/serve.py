@@ -11,8 +11,8 @@ import click
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from klinic.dashboards.app import create_app
-from klinic.dashboards.pages.context import run_url
 from klinic.dashboards.store import Shelf
+from klinic.dashboards.views.parts import run_url
 from klinic.diagnostics.cli.group import fail
 
 

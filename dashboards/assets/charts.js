@@ -63,7 +63,7 @@
     const { edges, ...around } = news.around || {};
     const [at, x, y] = longer(gd, news.points);
     if (news.whole) gd.layout.meta.whole = news.whole;
-    const span = gd.klinicStale || (news.whole && !range) ? { "xaxis.range": range || whole(gd), "xaxis.autorange": false } : {};
+    const span = gd.klinicStale || (news.whole && !range) ? xOf(gd) : {};
     gd.klinicNews = null;
     gd.klinicStale = false;
     quiet(() => {
@@ -71,6 +71,13 @@
       at.forEach((place, i) => { gd.data[place].x = x[i]; gd.data[place].y = y[i]; });
       Plotly.update(gd, at.length ? { x, y } : {}, { ...around, ...span, ...yOf(gd) }, at.length ? at : undefined);
     });
+  }
+
+  /* Few steps are counted one by one: there is nothing between them. */
+  function xOf(gd) {
+    const x = range || whole(gd), few = gd.layout.meta && gd.layout.meta.few;
+    const ticks = few ? { "xaxis.dtick": x[1] - x[0] < few ? 1 : null } : {};
+    return { "xaxis.range": x, "xaxis.autorange": false, ...ticks };
   }
 
   /* The page was drawn for these steps (a link, a finding that was picked). */

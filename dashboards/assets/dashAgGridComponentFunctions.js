@@ -13,6 +13,8 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
     h("span", { className: "bar-track" }, h("span", { className: "bar-fill " + data.kind, style: { width: data.health + "%" } })),
     h("span", { className: "num" }, data.health),
   );
+  const found = ({ found: [name, place] }) => [h("span", { className: "mono", key: "name" }, name), place ? h("span", { className: "place", key: "place" }, place) : null];
+  dagcomponentfuncs.Found = ({ data }) => h("span", { className: "found" }, ...found(data));
   dagcomponentfuncs.RunName = ({ data }) => {
     const open = (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
@@ -22,6 +24,6 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
     return h("a", { href: data.url, className: "run-link", title: data.id, onClick: open, tabIndex: -1 },
       h("span", { className: "run-name" }, data.name),
       data.project ? h("span", { className: "run-project" }, data.project) : null,
-      data.finding ? h("span", { className: "run-finding mono" }, data.finding) : null); /* where the grid is narrow */
+      data.finding ? h("span", { className: "run-finding" }, ...found(data)) : null); /* where the grid is narrow */
   };
 })();

@@ -127,15 +127,22 @@
   }
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy],[data-ui],[data-filter],[data-group],[data-export],#view-window");
+    const button = event.target.closest("[data-copy],[data-ui],[data-full],[data-filter],[data-group],[data-export],#view-window");
     if (!button) return;
     if (button.id === "view-window") window.klinicCharts.spread(null, null);
     else if (button.dataset.copy !== undefined) copy(button);
     else if (button.dataset.export) exported(button.dataset.export);
     else if (button.dataset.ui) flip(button.dataset.ui);
+    else if (button.dataset.full) full();
     else if (button.dataset.by) group(button);
     else filter(button);
   });
+
+  /* The wall fills the screen, and the screen stays on as long as it does. */
+  function full() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen().then(() => navigator.wakeLock?.request("screen")).catch(() => { /* not allowed here */ });
+  }
 
   /* Pictures are made here, one a chart; values and pages by the server from the same parameters. */
   function exported(kind) {
@@ -186,7 +193,7 @@
   }
 
   /* ---- the server may end before its page does: say so, stop asking, and go on when it is back ---- */
-  const CLOCKS = ["runs-tick", "run-tick", "explore-tick", "compare-tick", "compare-slow", "waiting-tick"];
+  const CLOCKS = ["runs-tick", "run-tick", "explore-tick", "compare-tick", "compare-slow", "wall-tick", "waiting-tick"];
   let lost = false;
   async function reach() {
     let there = true;
@@ -235,6 +242,24 @@
     if (next) { next.focus(); event.preventDefault(); }
   }
 
+  /* ---- the tab of the browser says how it stands ---- */
+  setInterval(() => {
+    const words = ["#page .banner .badge, #runs-count .sick, #wall-count .sick", "#page h1"].map((query) => $(query)?.textContent.trim());
+    const title = [...words.filter(Boolean), "klinic"].join(" · ");
+    if (document.title !== title) document.title = title;
+  }, 1000);
+
+  /* ---- a phone has room for how a run stands and what it is called; its finding stands below the name ---- */
+  const phone = matchMedia("(max-width: 560px)");
+  const WIDE = ["health", "step", "score", "spark", "finding", "framework", "age", "state"];
+  async function fitGrid() {
+    if (!$("#runs-grid")) return;
+    const api = await window.dash_ag_grid.getApiAsync("runs-grid");
+    api.setColumnsVisible(WIDE, !phone.matches);
+    api.setGridOption("rowSelection", { mode: "multiRow", headerCheckbox: false, enableClickSelection: false, checkboxes: !phone.matches });
+  }
+  phone.addEventListener("change", fitGrid);
+
   /* ---- small drawings: ours, of numbers only, in a shadow root that React does not know ---- */
   function draw(element) {
     const root = element.shadowRoot || element.attachShadow({ mode: "open" });
@@ -247,6 +272,7 @@
         if (node.nodeType !== 1) continue;
         if (node.dataset.svg !== undefined) draw(node);
         node.querySelectorAll("[data-svg]").forEach(draw);
+        if (phone.matches && (node.id === "runs-grid" || node.querySelector("#runs-grid"))) fitGrid();
       }
     }
   }).observe(document.documentElement, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-svg"] });

@@ -13,6 +13,7 @@ from klinic.dashboards.figures.arrays import Floats
 from klinic.dashboards.figures.theme import MONO, SANS, Look
 
 HEIGHT = 208
+FEW = 8  # so few steps are counted one by one on the axis
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def layout(look: Look, axis: Axis, window: tuple[float, float] | None, *, log: b
         "spikesnap": "cursor",
     }
     if window:
-        x["range"] = list(window)
+        x |= {"range": list(window), "dtick": 1 if window[1] - window[0] < FEW else None}
     return {
         "xaxis": x,
         "yaxis": _y(look, axis, font, log=log),
@@ -85,7 +86,7 @@ def layout(look: Look, axis: Axis, window: tuple[float, float] | None, *, log: b
         "dragmode": "zoom",
         "showlegend": False,
         "uirevision": "kept",
-        "meta": {"near": list(axis.near), "log": log},
+        "meta": {"near": list(axis.near), "log": log, "few": FEW},
     }
 
 

@@ -66,6 +66,8 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     made["margin"]["r"] = 112 if labelled else 24
     made["meta"]["whole"] = whole(runs, kind)
     made["xaxis"] |= {"range": list(view.window or made["meta"]["whole"]), **_hover(kind, look)}
+    if kind != "step":
+        made["xaxis"]["dtick"] = made["meta"]["few"] = None
     return {"data": traces, "layout": made}
 
 

@@ -13,10 +13,10 @@ from klinic.dashboards.figures.scene import signs
 from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
-from klinic.dashboards.pages.context import Context, look_of, query, run_url
+from klinic.dashboards.pages.context import Context, look_of, query
 from klinic.dashboards.pages.explore import chart, field, kind_of, legend
-from klinic.dashboards.pages.several import Charts, chosen, keep_up, known_of, named, offered, readable
-from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message
+from klinic.dashboards.pages.several import Charts, choice_labels, chosen, keep_up, known_of, named, offered, readable
+from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message, run_url
 from klinic.dashboards.words import speaker, when
 
 SHOWN, LONGEST, MAX_KEYS = 12, 300, 200
@@ -29,7 +29,12 @@ def layout(context: Context, look: Look, search: str) -> Component:
     say = speaker(look.lang)
     picked = chosen(context, query(search).get("run", []))
     pick = dcc.Dropdown(
-        id="compare-runs", options=offered(context), value=picked, multi=True, placeholder=say("compare.pick")
+        id="compare-runs",
+        options=offered(context),
+        value=picked,
+        multi=True,
+        placeholder=say("compare.pick"),
+        labels=choice_labels(look.lang),
     )
     axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time")]
     across = dcc.RadioItems(id="compare-x", options=axes, value="step", inline=True, className="radio")
@@ -97,14 +102,15 @@ def _partings(runs: Sequence[Named], lang: Lang) -> Component:
     names = [run.name for run in runs]
     rows = [
         [
-            say("run.step", step=part.step),
+            html.Code(f"{part.step:,}"),
             html.Code(part.metric),
             [html.Span(className=f"swatch run-{names.index(part.run) % 8}"), html.Code(number(part.value))],
             [html.Span(className=f"swatch run-{names.index(part.other) % 8}"), html.Code(number(part.other_value))],
         ]
         for part in found[:SHOWN]
     ]
-    return _table([say("runs.step"), say("compare.metric"), "", ""], rows)
+    heads = _heads(runs) if len(runs) == 2 else [say("compare.one"), say("compare.other")]
+    return _table([say("runs.step"), say("compare.metric"), *heads], rows)
 
 
 def _ends(runs: Sequence[Named], names: Sequence[str], lang: Lang) -> Component:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode
+from urllib.parse import parse_qs
 
 from dash import dcc, html
 
@@ -73,8 +73,3 @@ def floating(text: str) -> float | None:
     except ValueError:
         return None
     return value if abs(value) < 1e15 else None
-
-
-def run_url(name: str, **more: str) -> str:
-    """Deep link to a run."""
-    return "/run?" + urlencode({"run": name, **more}, quote_via=quote)

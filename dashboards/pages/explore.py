@@ -12,7 +12,7 @@ from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, floating, look_of, one, query
-from klinic.dashboards.pages.several import Charts, chosen, keep_up, known_of, named, offered, readable
+from klinic.dashboards.pages.several import Charts, choice_labels, chosen, keep_up, known_of, named, offered, readable
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import speaker
@@ -37,7 +37,12 @@ def layout(context: Context, look: Look, search: str) -> Component:
 def _controls(params: Params, ids: Sequence[str], picked: Sequence[str], look: Look) -> Component:
     say = speaker(look.lang)
     runs = dcc.Dropdown(
-        id="explore-runs", options=list(ids), value=list(picked), multi=True, placeholder=say("explore.runs")
+        id="explore-runs",
+        options=list(ids),
+        value=list(picked),
+        multi=True,
+        placeholder=say("explore.runs"),
+        labels=choice_labels(look.lang),
     )
     pattern = dcc.Input(
         id="explore-pattern",

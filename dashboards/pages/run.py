@@ -17,9 +17,8 @@ from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, charts, finding, tables, timeline, vitals
 from klinic.dashboards.views.parts import Component, loading, message
 from klinic.dashboards.views.prescription import prescription
+from klinic.dashboards.views.tabs import TABLES, first_tab, tabs
 from klinic.dashboards.words import Say, speaker
-
-TABLES = ("config", "samples", "log")
 
 
 def layout(context: Context, look: Look, search: str) -> Component:
@@ -34,7 +33,7 @@ def layout(context: Context, look: Look, search: str) -> Component:
         return context.wait(name, message(say("run.missing"), why, kind="error"))
     if entry is not None and entry.standing == "broken":
         return message(say("run.broken"), entry.problem, html.Code(entry.path), kind="error")
-    view = dcc.Store(id="view", data=view_of(params))
+    view = dcc.Store(id="view", data=view_of(params, first_tab(entry)))
     if entry is None or entry.standing == "waiting":
         return context.wait(name, loading(say("run.loading")))
     return html.Div(
@@ -43,14 +42,14 @@ def layout(context: Context, look: Look, search: str) -> Component:
     )
 
 
-def view_of(params: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The state of the page as the URL has it."""
-    tab = one(params, "tab", "vitals")
+def view_of(params: Mapping[str, list[str]], first: str = "vitals") -> dict[str, Any]:
+    """The state of the page as the URL has it; `first` is the tab where it names none."""
+    tab = one(params, "tab", first)
     known = {*TABLES, *(found.name for found in panels())}
     window = [floating(one(params, "from")), floating(one(params, "to"))]
     span = floating(one(params, "span"))
     return {
-        "tab": tab if tab in known else "vitals",
+        "tab": tab if tab in known else first,
         "finding": one(params, "finding") or None,
         "window": window if None not in window else None,
         "span": int(min(max(span or 0, 0), 1000)),
@@ -84,9 +83,9 @@ def _parts(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]
         html.Section(
             vitals.cards(entry, lang), id="run-vitals", className="vitals", **{"aria-label": say("run.vitals")}
         ),
-        html.Section([html.H2(say("run.findings")), rows, about], className="card"),
-        html.Section([_tabs(entry, look, str(view["tab"])), _reset(say), shown], className="card panels"),
         html.Div(finding.incidents(entry, lang), id="run-incidents"),
+        html.Section([html.H2(say("run.findings")), rows, about], className="card"),
+        html.Section([html.Div(tabs(entry, lang, view), id="run-tabs"), _reset(say), shown], className="card panels"),
         html.Div(prescription(entry, lang), id="run-prescription"),
     ]
 
@@ -108,26 +107,6 @@ def _quoted(text: str) -> str:
     from urllib.parse import quote
 
     return quote(text, safe="")
-
-
-def _tabs(entry: Entry, look: Look, tab: str) -> Component:
-    say, scene = speaker(look.lang), entry.scene
-    full = {found.name for found in panels() if scene and found.charts(scene)}
-    full |= {name for name, there in zip(TABLES, _tables(entry), strict=True) if there}
-    names = [*(found.name for found in panels()), *TABLES]
-    buttons = [_tab(name, say(f"tab.{name}"), chosen=name == tab, empty=name not in full) for name in names]
-    return html.Div(buttons, className="tabs", role="tablist", **{"aria-label": say("run.findings")})
-
-
-def _tables(entry: Entry) -> tuple[bool, bool, bool]:
-    run = entry.run
-    return (bool(run.config.values), bool(run.samples), bool(run.lines)) if run else (False, False, False)
-
-
-def _tab(name: str, label: str, *, chosen: bool, empty: bool) -> Component:
-    spoken = {"aria-selected": str(chosen).lower(), "aria-controls": "run-body", "data-tab": name}
-    classes = "pick" + (" chosen" if chosen else "") + (" none" if empty else "")
-    return html.Button(label, id={"tab": name}, className=classes, type="button", role="tab", n_clicks=0, **spoken)
 
 
 def body(entry: Entry, look: Look, view: Mapping[str, Any], window: list[float] | None) -> Component:

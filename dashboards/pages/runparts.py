@@ -12,6 +12,7 @@ from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, finding, timeline, vitals
 from klinic.dashboards.views.parts import Component
 from klinic.dashboards.views.prescription import prescription
+from klinic.dashboards.views.tabs import filled, tabs
 
 View = Mapping[str, Any]
 
@@ -73,6 +74,7 @@ PARTS = {
         lambda entry, lang, view: timeline.timeline(entry, lang, view.get("finding")),
         lambda entry, lang, view: timeline.structure(entry, view.get("finding")),
     ),
+    "tabs": Part(tabs, lambda entry, lang, view: filled(entry)),
     "incidents": Part(lambda entry, lang, view: finding.incidents(entry, lang)),
     "prescription": Part(lambda entry, lang, view: prescription(entry, lang)),
 }

@@ -11,11 +11,11 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang, Look
-from klinic.dashboards.pages.context import Context, look_of, run_url
+from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.pages.rungrid import grid
 from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry
-from klinic.dashboards.views.parts import Component, icon, loading, message
+from klinic.dashboards.views.parts import Component, icon, loading, message, run_url
 from klinic.dashboards.words import duration, named, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Severity
@@ -108,7 +108,8 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
         "score": score.value if score else None,
         "scored": number(score.value) if score and score.value is not None else "–",
         "spark": spark(score.spark, score.low, score.high, score.status) if score else "",
-        "finding": _top(entry, lang),
+        "finding": " ".join(filter(None, _top(entry, lang))),
+        "found": _top(entry, lang),
         "rule": _rule(entry),
         "framework": " ".join(filter(None, (run.source.framework, run.source.version))) if run else "",
         "age": silence,
@@ -118,18 +119,18 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
     }
 
 
-def _top(entry: Entry, lang: Lang) -> str:
-    """The worst incident or the root finding with its step; the reason why a run cannot be read."""
+def _top(entry: Entry, lang: Lang) -> tuple[str, str]:
+    """The worst incident or the root finding, and its place; the reason why a run cannot be read."""
     found, say = entry.diagnosis, speaker(lang)
     if found is None:
-        return entry.problem
+        return entry.problem, ""
     loud = [incident for incident in found.incidents if incident.severity > Severity.INFO]
     if loud:
-        return f"{loud[0].name}, {say('run.line', line=loud[0].line)}" if loud[0].line else loud[0].name
+        return loud[0].name, say("run.line", line=loud[0].line) if loud[0].line else ""
     root = worst_root(found.findings)
     if root is None or root.severity <= Severity.INFO:
-        return ""
-    return f"{root.name}, {say('run.step', step=root.first_step)}"
+        return "", ""
+    return root.name, say("run.step", step=root.first_step)
 
 
 def _rule(entry: Entry) -> str:

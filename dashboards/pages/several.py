@@ -10,10 +10,12 @@ from dash import Dash, Input, Output, State, no_update
 
 from klinic.dashboards.figures.line import numbers, short
 from klinic.dashboards.figures.overlay import Across, Named, across, whole
+from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.live import MAX_ROWS
 from klinic.dashboards.pages.context import Context
 from klinic.dashboards.store import Entry
+from klinic.dashboards.words import speaker
 
 MAX_RUNS = 8
 Known = Mapping[str, Sequence[int]]  # run -> (epoch, rows, stamp)
@@ -23,6 +25,20 @@ Charts = tuple[Sequence[str], View, Across]  # metrics, and how they are looked 
 def offered(context: Context) -> list[str]:
     """Names of the runs that can be read, those that are being read included."""
     return sorted(name for name, entry in context.shelf.entries.items() if entry.standing != "broken")
+
+
+def choice_labels(lang: Lang) -> dict[str, str]:
+    """What the chooser of runs says."""
+    say = speaker(lang)
+    return {
+        "select_all": say("choose.all"),
+        "deselect_all": say("choose.none"),
+        "selected_count": say("choose.many"),
+        "search": say("choose.search"),
+        "clear_search": say("choose.unsearch"),
+        "clear_selection": say("choose.clear"),
+        "no_options_found": say("choose.empty"),
+    }
 
 
 def chosen(context: Context, names: Sequence[str]) -> list[str]:

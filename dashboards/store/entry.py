@@ -30,6 +30,7 @@ class Entry:
     version: grows with every change. grew: when its files last grew.
     memory: what was evaluated of these rows; an epoch has its own.
     stamp, born: place of its last change and of its first one among all changes on the shelf.
+    was, turned: the verdict before this one and when that ended, "" and 0.0 where the verdict never changed.
     """
 
     id: str
@@ -44,6 +45,8 @@ class Entry:
     watched: bool = False
     stamp: int = 0
     born: int = 0
+    was: str = ""
+    turned: float = 0.0
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -180,6 +181,9 @@ class Shelf:
             entry = self._entries.get(judged.id)
             if entry is None:
                 return
+            before = entry.diagnosis.verdict if entry.diagnosis else ""
+            if before and diagnosis is not None and diagnosis.verdict != before:
+                entry = replace(entry, was=before, turned=time.time())
             self._put(replace(entry, diagnosis=diagnosis or entry.diagnosis, problem=problem))
 
 

@@ -11,7 +11,7 @@ from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
 from klinic.dashboards.words import duration, named, speaker, summary, told, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
-from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 from klinic.diagnostics.engine.story import capital
 from klinic.diagnostics.report.phrases import evidence_words, telling
 
@@ -30,7 +30,7 @@ def progress(entry: Entry, lang: Lang) -> list[Component]:
     """How far the run is and whether it goes on."""
     say, state = speaker(lang), entry.state()
     words = [_steps(entry, lang), *_pace(entry, lang, state)]
-    return [state_badge(state, say), html.Span(", ".join(filter(None, words)))]
+    return [state_badge(state, say), html.Span(say("run.pause").join(filter(None, words)))]
 
 
 def _steps(entry: Entry, lang: Lang) -> str:
@@ -60,8 +60,22 @@ def banner(entry: Entry, lang: Lang) -> Component:
         return _judging(entry, lang)
     title = html.H2([badge(found.verdict, say), html.Span(headline(entry, found, lang), className="headline")])
     health = html.Div([html.Strong(str(found.health)), html.Span(say("run.health"))], className="health")
-    rest = [html.P(story(entry, found, lang), className="story"), *_first(entry, found, lang)]
+    rest = [*_told(entry, found, lang), *_first(entry, found, lang)]
     return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
+
+
+def _told(entry: Entry, found: Diagnosis, lang: Lang) -> list[Component]:
+    """What showed it and what followed; of a crash with nothing else to say, what to do."""
+    text, crash = story(entry, found, lang), _crash(found)
+    if crash is not None and not found.prescription:
+        text = capital(told(entry, crash, "fix", lang)) or text
+    return [html.P(text, className="story")] if text else []
+
+
+def _crash(found: Diagnosis) -> Incident | None:
+    """The worst incident that needs a look."""
+    loud = (one for one in found.incidents if one.severity > Severity.INFO)
+    return max(loud, key=lambda one: one.severity, default=None)
 
 
 def _judging(entry: Entry, lang: Lang) -> Component:
@@ -77,13 +91,12 @@ def _judging(entry: Entry, lang: Lang) -> Component:
 
 def headline(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     """What is wrong, in a few words."""
-    say, root = speaker(lang), worst_root(found.findings)
-    crash = max((i for i in found.incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
+    say, root, crash = speaker(lang), worst_root(found.findings), _crash(found)
     if crash is not None:
         return capital(told(entry, crash, "message", lang))
     if root is None or root.severity <= Severity.INFO:
         return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
-    return f"{capital(summary(root.id, root.message, lang))}, {when(root, lang)}"
+    return say("run.headline", what=capital(summary(root.id, root.message, lang)), when=when(root, lang))
 
 
 def story(entry: Entry, found: Diagnosis, lang: Lang) -> str:

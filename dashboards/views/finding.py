@@ -23,7 +23,7 @@ def detail(entry: Entry, lang: Lang, picked: str | None) -> Component:
     title = html.H3([icon(status), summary(finding.id, finding.message, lang)])
     close = html.Button(say("run.close"), id={"unpick": "detail"}, className="button", type="button", n_clicks=0)
     about = [finding.id, finding.name, say(f"severity.{finding.peak}"), when(finding, lang)]
-    about.append(say("run.confidence", c=finding.confidence))
+    about.append(say("run.confidence", c=say(f"confidence.{finding.confidence}")))
     body = [html.P(" · ".join(about), className="meta"), *_body(finding, lang)]
     return html.Article([html.Div([title, close], className="top"), *body], className=f"detail {status}")
 

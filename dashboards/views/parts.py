@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from dash import html
 
@@ -50,3 +51,8 @@ def loading(title: str) -> Component:
 def drawing(svg: str, name: str = "spark") -> Component:
     """A small drawing of ours; the page's script puts it into a shadow root."""
     return html.Div(className=name, **{"data-svg": svg})
+
+
+def run_url(name: str, **more: str) -> str:
+    """Deep link to a run."""
+    return "/run?" + urlencode({"run": name, **more}, quote_via=quote)

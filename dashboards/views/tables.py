@@ -105,7 +105,7 @@ def log(entry: Entry, lang: Lang) -> Component:
     for line in lines[-MAX_LINES:]:
         item = marked.get(line.line)
         kind = f"incident {BY_SEVERITY[item.severity]}" if item else ""
-        note = [icon(BY_SEVERITY[item.severity]), html.Span(item.name, className="note")] if item else []
+        note = [html.Span([icon(BY_SEVERITY[item.severity]), item.name], className="note")] if item else []
         rows.append(
             html.Div(
                 [html.Span(f"{line.line}", className="no"), html.Span(cut(line.text, LONGEST)), *note],

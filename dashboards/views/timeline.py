@@ -43,7 +43,7 @@ def timeline(entry: Entry, lang: Lang, picked: str | None = None) -> Component:
     if found is None or scene is None:
         return html.P(say("run.findings.later"), className="quiet")
     if not found.findings or scene.run.steps is None:
-        return html.P(say("run.findings.none"), className="quiet")
+        return html.P(say("run.findings.none" if scene.run.steps else "run.findings.nosteps"), className="quiet")
     steps = scene.run.steps
     spans = bars(entry)
     rows = [
@@ -103,17 +103,23 @@ def structure(entry: Entry, picked: str | None) -> list[Any]:
     rows = list(ordered(found)) if found else []
     many = {rule: len(parts) for rule, parts in bars(entry).items()}
     told = [(f.id, depth, int(f.peak), f.closed, f.first_step, many.get(f.id), f.id == picked) for f, depth in rows]
-    return [found.root_cause if found else None, told]
+    steps = entry.run.steps if entry.run else None
+    return [found.root_cause if found else None, told, len(_marks(*steps)) if steps else 0]
 
 
 def _scale(first: int, last: int) -> Component:
-    marks = sorted({round(first + (last - first) * part / 4) for part in range(5)})
+    marks = _marks(first, last)
     places = [(mark - first + 0.5) / max(last - first + 1, 1) * 100 for mark in marks]
     ticks = [html.Span(f"{m:,}", style={"left": f"{p:.2f}%"}) for m, p in zip(marks, places, strict=True)]
     return html.Div(
         [html.Span(className="who"), html.Span(ticks, className="track"), html.Span(className="when")],
         className="scale",
     )
+
+
+def _marks(first: int, last: int) -> list[int]:
+    """Five steps of the axis at most, a whole number of steps apart where there are few."""
+    return sorted({round(first + (last - first) * part / 4) for part in range(5)})
 
 
 def loud(found: Diagnosis) -> list[Finding]:

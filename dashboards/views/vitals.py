@@ -65,14 +65,20 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
         title,
         value,
         drawing(drawn(vital)),
-        html.Div([say("run.range"), " ", html.Code(band(vital, lang))], className="range"),
+        html.Div(_range(vital, lang), className="range"),
     ]
+
+
+def _range(vital: Vital, lang: Lang) -> list[Component]:
+    bounded = vital.low is not None or vital.high is not None
+    return [html.Span(speaker(lang)("run.range") + " ") if bounded else "", html.Code(band(vital, lang))]
 
 
 def structure(entry: Entry) -> list[Any]:
     """All of the cards but what moves in them."""
     found = entry.diagnosis
-    return [(v.name, v.status, v.note, v.value is None, bool(v.spark)) for v in found.vitals] if found else []
+    vitals = found.vitals if found else ()
+    return [(v.name, v.status, v.note, v.value is None, bool(v.spark), v.low is v.high is None) for v in vitals]
 
 
 def numbers(vital: Vital, lang: Lang) -> list[str]:

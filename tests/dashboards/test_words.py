@@ -22,7 +22,7 @@ def test_both_languages_have_every_text_with_the_same_gaps() -> None:
 
 def test_every_text_is_used_and_every_use_has_a_text() -> None:
     source = "\n".join(path.read_text() for path in FOLDER.rglob("*.py"))
-    built = ("status.", "state.", "severity.", "tab.", "chart.", "vital.", "trend.", "unit.", "evidence.", "config.")
+    built = ("status.", "state.", "severity.", "tab.", "chart.", "vital.", "trend.", "unit.", "confidence.", "config.")
     built += ("samples.", "runs.", "explore.x.", "run.because", "run.effect", "run.side", "run.cause", "run.fix")
     for key in table():
         assert re.search(f"[\"']{re.escape(key)}[\"']", source) or key.startswith(built), key
