@@ -7,6 +7,7 @@ way, from which the decoder learns; what it decodes means exactly what the slow 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from klinic.diagnostics.run.model import SWALLOWED
 
 MAX_NAMES, MAX_TEACHINGS = 4096, 64
 REFUSED = 32  # refusals in a row after which the quick way is left for good
+_UNUSUAL = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')  # in a key: such a line always goes the slow way
 TOP = frozenset({"step", "time", "data"})
 
 
@@ -43,6 +45,8 @@ class Shape:
             return
         if data.keys() <= self._known.keys() or len(self._known) + len(data) > MAX_NAMES:
             return
+        if any(map(_UNUSUAL.search, data)):
+            return
         if all(value is None or type(value) in (float, int) for value in data.values()):
             self._teachings += 1
             self._known.update(dict.fromkeys(data))
@@ -51,13 +55,22 @@ class Shape:
     def decode(self, line: bytes) -> Any:
         """The line's record, or None where it is not as expected."""
         if self._decode is None:
-            self.names = tuple(self._known)
-            self._decode = _decoder(self.names)
+            self._decode = _decoder(self.known())
         try:
             return self._decode(line)
         except ValueError:
             self._refused += 1
             return None
+
+    def known(self) -> tuple[str, ...]:
+        """The keys seen so far, in order."""
+        if len(self.names) != len(self._known):
+            self.names = tuple(self._known)
+        return self.names
+
+    def count(self, rows: int) -> None:
+        """Another decoder of these keys read so many rows before it refused one, or came to the end."""
+        self._refused = 0 if rows else self._refused + 1
 
     def usable(self) -> bool:
         """Whether a line may be tried."""

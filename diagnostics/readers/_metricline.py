@@ -15,6 +15,7 @@ _STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
 _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
 _TORN = re.compile(r" - [^\s:]+/[^\s:]*(?::\S*)?(?: -)?")
 _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
+_PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 _SUPERVISED = re.compile(
     r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
 )
@@ -89,6 +90,21 @@ class Parsed:
     def matches(self, count: int) -> bool:
         """Whether no value contradicts that the source prints `count` decimals."""
         return all(places == count for places in self._places())
+
+    def drop_cut_value(self, before: list[str], fixed: int | None, *, whole: bool) -> None:
+        """The last value of a line that was cut may lack digits; it is left out where the log proves it.
+
+        before: keys of the line before. fixed: decimals that the log prints. whole: the end of the line was seen.
+        """
+        if len(self.items) < 2:
+            return
+        key, _, raw = self.items[-1]
+        known = before[: len(self.items)] == self.keys and len(before) > len(self.items)
+        fixed = Parsed(0, 0, self.items[:-1]).fixed_decimals() or fixed
+        plain = _PLAIN.fullmatch(raw.strip())
+        if (fixed is not None and plain and len(raw.strip().partition(".")[2]) < fixed) or (known and not whole):
+            self.items.pop()
+            self.cut = f"{key}:{raw}"
 
     def _places(self) -> list[int | None]:
         """Digits after the point of every value that is a number; looked at once."""

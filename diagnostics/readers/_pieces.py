@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from klinic.diagnostics.readers._known import Known
 from klinic.diagnostics.readers._text import Bar, Frame
-from klinic.diagnostics.run.events import Line
+from klinic.diagnostics.run.events import Block, Line
 
+DIGITS = b"0123456789"
 WINDOW = 600  # bytes of a metric line that are looked at
 _STEP = re.compile(rb"step:(\d{1,12}) - ")
 _DECIMALS = re.compile(rb":-?\d+\.(\d+)(?: - |$)")
@@ -46,21 +50,43 @@ def cut(text: bytes) -> tuple[list[Metrics], bytes]:
     return found, b"".join(rest)
 
 
-@dataclass
 class Piece:
-    """Lines being read: metric lines, the other lines, these without digits; `at` and `done` of them are read."""
+    """Whole lines being read in pure Python; `at` lines without metrics and `done` metric lines of them are read.
 
-    metrics: list[Metrics]
-    lines: list[bytes]
-    kinds: list[bytes]
-    first: int
-    at: int = 0
-    done: int = 0
-    looked: set[int] = field(default_factory=set)
-    noises: list[int] = field(init=False)
+    first: number of the first line in the log. dull: kinds of lines that are passed over.
+    """
 
-    def __post_init__(self) -> None:
-        self.noises = [line.noise for line in self.metrics]
+    def __init__(self, text: bytes, first: int, dull: Mapping[bytes, bytes]) -> None:
+        self._metrics, noise = cut(text)
+        self._lines = noise.split(b"\n")[:-1]
+        self._kinds = noise.translate(None, DIGITS).split(b"\n")[:-1]
+        self._latest = dict(zip(self._kinds, range(len(self._kinds)), strict=True))
+        self._fresh = {kind for kind in self._latest if kind not in dull}
+        self.first, self.count, self.total = first, len(self._lines), len(self._metrics)
+        self.noises = [line.noise for line in self._metrics]
+        self.at = self.done = 0
+        self.looked: set[int] = set()
+        self.odd = self._odd(dull)
+
+    def _odd(self, dull: Mapping[bytes, bytes]) -> list[int]:
+        """Places of the lines that are to be looked at: new ones, and bars of another length than before."""
+        bound = {kind: word for kind in self._latest if (word := dull.get(kind))}
+        if not self._fresh and not bound:
+            return []
+        kinds, fresh, lines = enumerate(self._kinds), self._fresh, self._lines
+        return [at for at, kind in kinds if kind in fresh or (kind in bound and bound[kind] not in lines[at])]
+
+    def raw(self, at: int) -> bytes:
+        """A line without metrics."""
+        return self._lines[at]
+
+    def kind(self, at: int) -> bytes:
+        """The same without its digits."""
+        return self._kinds[at]
+
+    def metrics(self, done: int) -> Metrics:
+        """A line that looks like a metric line."""
+        return self._metrics[done]
 
     def number(self, at: int) -> int:
         """Number in the log of a line without metrics."""
@@ -68,13 +94,44 @@ class Piece:
 
     def number_of(self, done: int) -> int:
         """Number in the log of a metric line."""
-        return self.first + self.noises[done] + done
+        return self.first + int(self.noises[done]) + done
+
+    def latest(self) -> Iterator[tuple[bytes, int]]:
+        """Kinds that were known before this piece and stand in it, each with its last place."""
+        return ((kind, at) for kind, at in self._latest.items() if kind not in self._fresh)
+
+    def rows(self, known: Known, until: int) -> Block | None:
+        """The metric lines from the next one on that are as expected, up to a place."""
+        records: list[Any] = []
+        for line in self._metrics[self.done : until]:
+            usual = known.is_plain(line.before) and not_padded(line.body)
+            record = known.shape.decode(as_json(line.body)) if usual else None
+            if record is None:
+                break
+            records.append(record)
+        last = self.done + len(records) - 1
+        block = known.shape.block(records, self.number_of(last)) if records else None
+        return block.head(self._sound(block, known)) if block else None
+
+    def _sound(self, block: Block, known: Known) -> int:
+        """How many of the first rows hold a set of keys that was met before, each of them once."""
+        held = block.values == block.values
+        for at, place in block.codes:
+            held[at, place] = True
+        for at, line in enumerate(self._metrics[self.done : self.done + len(held)]):
+            mask = held[at].tobytes()
+            if mask not in known.masks or mask.count(1) != line.body.count(b":"):
+                return at
+        return len(held)
 
 
 def as_json(body: bytes) -> bytes:
     """`12 - a/b:0.5 - c:np.float64(nan)` as a JSON line of the file logger; no JSON where it is anything else."""
-    if b"np.float" in body:
-        body = body.replace(b"np.float64(", b"").replace(b"np.float32(", b"").replace(b")", b"")
+    if wrapped := body.count(b"np.float"):
+        if body.count(b")") != wrapped:
+            return b""
+        body = body.replace(b"np.float64(", b"").replace(b"np.float32(", b"")
+        body = (body + b" - ").replace(b") - ", b" - ")[:-3]
     if b":nan" in body:
         body = (body + b" - ").replace(b":nan - ", b":null - ")[:-3]
     return b'{"step":' + body.replace(b":", b'":').replace(b" - ", b',"data":{"', 1).replace(b" - ", b',"') + b"}}"

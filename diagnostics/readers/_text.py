@@ -147,10 +147,15 @@ class Frames:
         return frames
 
     def parted(self, data: bytes) -> tuple[bytes, bytes, bytes]:
-        """`data` as what ends a begun line, whole lines of UTF-8, and the rest; all is rest while that is not sure."""
+        """`data` as what ends a begun line, whole lines of UTF-8, and the rest; all is rest while that is not sure.
+
+        A begun line of which nothing was reported counts as data.
+        """
         if not self._started or self._wide:
             return b"", b"", data
-        begun = bool(self._rest) or not self._fresh
+        if self._fresh:
+            data, self._rest = self._rest + data, b""
+        begun = not self._fresh
         start = data.find(b"\n") + 1 if begun else 0
         end = data.rfind(b"\n") + 1
         return (data[:start], data[start:end], data[end:]) if end and (start or not begun) else (b"", b"", data)

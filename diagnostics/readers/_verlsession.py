@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from klinic.diagnostics.readers._bulk import MANY, Bulk
 from klinic.diagnostics.readers._configscan import ConfigScan
+from klinic.diagnostics.readers._held import Held, Lines
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, named, start_of
 from klinic.diagnostics.readers._pieces import line_of
 from klinic.diagnostics.readers._release import Release
@@ -14,7 +13,6 @@ from klinic.diagnostics.readers._validation import ValidationScan, ValidationTex
 from klinic.diagnostics.readers._words import Words
 from klinic.diagnostics.run.events import Block, Event, Happened, Line, Meta, Note, Row
 
-_PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 SUPERVISED = "supervised fine-tuning (train/loss only)"
 
 
@@ -40,15 +38,14 @@ class VerlSession:
         self._initial: ValidationText | None = None
         self._rl_rows = self._supervised = 0
         self._bulk: Bulk | None = Bulk()
+        self._held = Held()
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes."""
         begun, whole, rest = self._frames.parted(data) if self._bulk and len(data) >= MANY else (b"", b"", data)
         for piece in (begun, whole, rest):
             if piece is whole and self._bulk and whole and not self._wrapped:
-                line = self._frames.line
-                self._bulk.feed(self, whole, line)
-                self._frames.go_to(line + whole.count(b"\n"))
+                self._frames.go_to(self._bulk.feed(self, whole, self._frames.line))
                 continue
             self._all(self._frames.feed(piece))
         return self._drain()
@@ -69,13 +66,25 @@ class VerlSession:
         plain = not self._wrapped and self._decimals is None and self._initial is None
         return plain and self._words.version in ("", self._told)
 
-    def report(self, block: Block) -> None:
-        """Add rows."""
+    def report(self, block: Block, lines: Lines) -> None:
+        """Add rows; the last one is held back, with its line: what follows may look back at it."""
         self._rl_rows += len(block.steps)
-        self._events.append(block)
+        self._events.extend(self._held.add(block, lines))
+
+    def settle(self, *, complete: bool = False) -> None:
+        """A line comes that is read by itself: read the row that was held back by itself too."""
+        if self._held:
+            sure, lines, number = self._held.let_go()
+            self._events.extend(sure)
+            self._rl_rows -= 1
+            self._last_keys = lines.keys_before() or self._last_keys
+            self._all(Frames.of(lines.last, number))
+            if complete:
+                self._finish_metrics()
 
     def close(self) -> list[Event]:
         """The source has ended."""
+        self.settle()
         self._all(self._frames.close())
         self._events.extend(self._bulk.passed() if self._bulk else ())
         self._finish_metrics()
@@ -95,6 +104,8 @@ class VerlSession:
         return events
 
     def _all(self, frames: list[Frame]) -> None:
+        if frames and self._held:
+            self.settle(complete=bool(self._bulk and self._bulk.text_since))
         for frame in frames:
             self._take(frame)
 
@@ -160,7 +171,7 @@ class VerlSession:
         if parsed.supervised():
             self._supervised += 1
             return
-        self._drop_cut_value(parsed, whole=line.whole)
+        parsed.drop_cut_value(self._before, self._decimals, whole=line.whole)
         if parsed.cut:
             self._events.append(Note(f"line {parsed.line}: cut off at {parsed.cut[:80]!r}"))
         self._report(parsed)
@@ -170,18 +181,6 @@ class VerlSession:
         before = self._last_written
         self._last_written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
         return self._last_written == before
-
-    def _drop_cut_value(self, parsed: Parsed, *, whole: bool) -> None:
-        """The last value of a line that was cut may lack digits; it is left out where the log proves it."""
-        if len(parsed.items) < 2:
-            return
-        key, _, raw = parsed.items[-1]
-        known = self._before[: len(parsed.items)] == parsed.keys and len(self._before) > len(parsed.items)
-        fixed = Parsed(0, 0, parsed.items[:-1]).fixed_decimals() or self._decimals
-        shorter = fixed is not None and _PLAIN.fullmatch(raw.strip()) and len(raw.strip().partition(".")[2]) < fixed
-        if shorter or (known and not whole):
-            parsed.items.pop()
-            parsed.cut = f"{key}:{raw}"
 
     def _report(self, parsed: Parsed) -> None:
         values = self._named(parsed)

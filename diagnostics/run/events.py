@@ -67,6 +67,26 @@ class Block:
         times = None if self.times is None else self.times[:count]
         return Block(self.names, self.steps[:count], self.values[:count], times, codes, self.line)
 
+    def tail(self, start: int) -> Block:
+        """Its rows from one on."""
+        codes = {(at - start, place): code for (at, place), code in self.codes.items() if at >= start}
+        times = None if self.times is None else self.times[start:]
+        return Block(self.names, self.steps[start:], self.values[start:], times, codes, self.line)
+
+    @staticmethod
+    def joined(blocks: Sequence[Block]) -> Block:
+        """The rows of several blocks of the same names without times, in order."""
+        import numpy as np
+
+        if len(blocks) == 1:
+            return blocks[0]
+        starts = np.cumsum([0, *(len(block.steps) for block in blocks)]).tolist()
+        parts = zip(starts, blocks, strict=False)
+        codes = {(at + start, place): code for start, block in parts for (at, place), code in block.codes.items()}
+        steps = np.concatenate([block.steps for block in blocks])
+        values = np.concatenate([block.values for block in blocks])
+        return Block(blocks[0].names, steps, values, None, codes, blocks[-1].line)
+
     def row(self, at: int) -> Row:
         """One of its rows."""
         values: dict[str, float | None] = {}

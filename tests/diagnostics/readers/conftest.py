@@ -1,16 +1,63 @@
 from __future__ import annotations
 
+import importlib.util
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from klinic.diagnostics.knowledge import canonical
+from klinic.diagnostics.readers import _bulk, _native, _verlsession
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.readers.registry import reader_for
 from klinic.diagnostics.run import Event, Run, RunBuilder, one_by_one
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
+SOURCES = Path(__file__).parents[3] / "native"
+COMPILERS = ("cc", "gcc", "clang")
+
+
+@pytest.fixture(scope="session")
+def native(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """klinic-native, built and installed into a folder of its own."""
+    if not any(map(shutil.which, COMPILERS)):
+        pytest.skip(f"klinic-native is not tested: no C compiler here ({', '.join(COMPILERS)})")
+    place = tmp_path_factory.mktemp("native")
+    sources = shutil.copytree(SOURCES, place / "sources", ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    command = [sys.executable, "-m", "pip", "--quiet", "install", "--no-build-isolation", "--no-deps", "--no-index"]
+    done = subprocess.run(
+        [*command, "--target", str(place / "site"), str(sources)], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = (place / "site").glob(f"{_native.MODULE}.*")
+    spec = importlib.util.spec_from_file_location(_native.MODULE, built)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=["python", "native"])
+def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs the test twice: without and with klinic-native."""
+    found = request.getfixturevalue("native") if request.param == "native" else None
+    monkeypatch.setattr(_native, "_looked_up", lambda: (found, request.param))
+    way: str = request.param
+    return way
+
+
+@pytest.fixture
+def at_any_size(both_ways: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same, with the quick ways taken for the shortest text too."""
+    monkeypatch.setattr(_verlsession, "MANY", 1)
+    monkeypatch.setattr(_bulk, "FIRST", 256)
+    monkeypatch.setattr(_bulk, "FEW", 2)
+    return both_ways
 
 
 @pytest.fixture(scope="session")

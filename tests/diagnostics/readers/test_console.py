@@ -10,6 +10,8 @@ import pytest
 from klinic.diagnostics.readers.console import READER
 from klinic.diagnostics.run import Row
 
+pytestmark = pytest.mark.usefixtures("at_any_size")
+
 
 def value(run, metric, row=-1):
     return run.frame[metric].to_list()[row]

@@ -10,6 +10,8 @@ from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.console import READER
 from klinic.diagnostics.run import Happened, Line, ManifestRead, Note, Row
 
+pytestmark = pytest.mark.usefixtures("at_any_size")
+
 
 @pytest.fixture
 def rows(text_events):

@@ -7,6 +7,7 @@ import math
 import random
 import struct
 from collections.abc import Callable
+from itertools import chain
 
 import pytest
 
@@ -63,11 +64,11 @@ def odd_lines(seed: int) -> bytes:
 def read(reader: Reader, data: bytes, size: int) -> tuple[Run, int]:
     """The run, and how many of its rows came in blocks."""
     reading, builder, quick = reader.open(Head(data)), RunBuilder("x", reader.name, canonical), 0
-    for start in range(0, len(data), size):
-        events = list(reading.feed(data[start : start + size]))
-        quick += sum(len(event.steps) for event in events if isinstance(event, Block))
-        builder.add(events)
-    builder.add(reading.close())
+    feeds = (reading.feed(data[start : start + size]) for start in range(0, len(data), size))
+    for events in chain(feeds, (reading.close() for _ in (1,))):
+        seen = list(events)
+        quick += sum(len(event.steps) for event in seen if isinstance(event, Block))
+        builder.add(seen)
     return builder.build(), quick
 
 
@@ -160,6 +161,7 @@ def number(luck: random.Random) -> str:
     )
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("seed", range(12))
 def test_console(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     data = odd_console(seed)
@@ -174,6 +176,62 @@ def test_console(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     assert sum(count for _, count in quick) > 50 or not seed, "the quick way was not tried"
 
 
+def damaged(data: bytes, seed: int) -> bytes:
+    """With bits flipped, bytes lost and bytes that do not belong there."""
+    luck = random.Random(seed)
+    out = bytearray(data)
+    for _ in range(luck.randint(5, 60)):
+        place, kind = luck.randrange(len(out)), luck.randrange(3)
+        if kind == 0:
+            out[place] ^= 1 << luck.randrange(8)
+        elif kind == 1:
+            del out[place : place + luck.randint(1, 40)]
+        else:
+            out[place:place] = luck.randbytes(luck.randint(1, 9))
+    return bytes(out)
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_damaged_consoles(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = 0
+    for seed in range(1, 13):
+        good = odd_console(seed).replace(b"\n    trainer", b"\ntrainer").replace(b":0.250", b":0.2504")
+        data = damaged(good, seed)
+        quick = [read(console.READER, data, size) for size in (1 << 20, 20_000)]
+        with monkeypatch.context() as patched:
+            patched.setattr(_verlsession, "MANY", 1 << 40)
+            slow, _ = read(console.READER, data, 1 << 20)
+        for run, count in quick:
+            tried += count
+            same(run, slow)
+    assert tried > 1000, "the quick way was not tried"
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_a_row_waits_for_what_may_end_it() -> None:
+    """A line after rows read at once, which may be their last line's rest: only where no text stands between."""
+    rows = [f"step:{number} - a/x:{number / 7} - a/y:{number / 3}\n" for number in range(1, 4000)]
+    rows.append("step:4000 - a/y:0.1234 - a/x:0.123\n")  # in another order: not surely complete
+    rest = " - b/late:1.5\n"
+    noise = "a word\n" * 20
+    for size in (1 << 16, 1 << 20):
+        for between, found in (("", [1.5]), ("a word\n", [])):
+            run, quick = read(console.READER, (noise + "".join(rows) + between + rest).encode(), size)
+            assert quick > 1000
+            assert [value for value in run.frame.to_dict(as_series=False).get("b/late", []) if value] == found
+
+
+@pytest.mark.parametrize("key", ['a"b', "a\\b", "a\x01b"])
+def test_a_key_that_json_would_escape_is_read(key: str) -> None:
+    lines = "\n".join(f"step:{number} - {key}:{number / 7} - a/y:1.5" for number in range(1, 400))
+    run, _ = read(console.READER, lines.encode(), 1 << 20)
+    assert run.frame.height == 399
+    rows = b"\n".join(json.dumps({"step": number, "data": {key: 0.5}}).encode() for number in range(1, 400))
+    run, _ = read(jsonl.READER, rows, 1 << 20)
+    assert run.frame[key].to_list() == [0.5] * 399
+
+
+@pytest.mark.usefixtures("both_ways")
 def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept() -> None:
     lines = [
         f"ERROR node {number} is full\nstep:{number} - a/x:{number / 7} - a/y:{number}" for number in range(1, 3000)
