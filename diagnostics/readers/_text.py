@@ -151,6 +151,8 @@ class Frames:
 
         A begun line of which nothing was reported counts as data.
         """
+        if not (self._started or self._rest) and len(data) >= len(codecs.BOM_UTF8):
+            self._started = not data.startswith((*_BOM16, codecs.BOM_UTF8))
         if not self._started or self._wide:
             return b"", b"", data
         if self._fresh:
