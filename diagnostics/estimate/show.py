@@ -23,9 +23,14 @@ def memory_lines(of: Estimate) -> Iterator[str]:
         share = f"{phase.total / GIB:6.1f} GiB {100 * phase.total / of.memory:4.0f} %"
         yield f"{padded(tr(phase.name), 10)} {share}  {_made(phase)}" + (f"  <- {mark}" if mark else "")
     yield cache_line(of)
-    parts = host(of.layout)
-    yield tr("host memory of a node: {:.0f} GiB ({})", sum(parts.values()) / GIB, _sizes(parts))
+    yield host_line(host(of.layout))
     yield tr("a checkpoint takes {:.1f} GiB of disk", disk(of.layout) / GIB)
+
+
+def host_line(parts: Mapping[str, float]) -> str:
+    """What a node holds in host memory, small amounts with a digit behind the point."""
+    total = sum(parts.values()) / GIB
+    return tr("host memory of a node: {} GiB ({})", f"{total:.{0 if total >= 10 else 1}f}", _sizes(parts))
 
 
 def cache_line(of: Estimate) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from klinic.diagnostics.estimate import Estimate
+from klinic.diagnostics.estimate.cpu import host_of_cpu_run
 from klinic.diagnostics.estimate.engine import GIB
-from klinic.diagnostics.estimate.show import as_data, bounds, memory_lines, time_lines
+from klinic.diagnostics.estimate.show import as_data, bounds, host_line, memory_lines, time_lines
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight import Found
 from klinic.trainer.plan.change import Change, Move
@@ -53,7 +54,10 @@ def text(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[
         yield tr("Seconds of a step")
         yield from (f"  {line}" for line in time_lines(of))
         yield f"  {bounds()}"
-    elif not plan.cpu:
+    elif plan.cpu:
+        parts = host_of_cpu_run(plan.settings)
+        yield from () if parts is None else (host_line(parts),)
+    else:
         yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
     yield tr("Checks")
     yield from (f"  {one.severity} [{one.id} {one.name}] {one.message}{one.advice}" for one in found)

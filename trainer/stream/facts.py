@@ -23,11 +23,12 @@ def versions() -> dict[str, str]:
 
 
 def hardware() -> dict[str, object]:
-    """CPU count usable by this process, memory in GB, and GPUs by name where torch already knows them."""
+    """CPU count usable by this process; memory of the machine and what is in use of it now, in GiB."""
     facts: dict[str, object] = {
         "platform": platform.platform(),
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_gb": _memory_gb(),
+        "memory_used_gb": _memory_used_gb(),
     }
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -37,6 +38,15 @@ def _memory_gb() -> float | None:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (ValueError, OSError, AttributeError):
         return None
+
+
+def _memory_used_gb() -> float | None:
+    """As verl's perf/cpu_memory_used_gb counts it, so that a run's own part of that metric can be told."""
+    try:
+        from psutil import virtual_memory
+    except ImportError:
+        return None
+    return round(virtual_memory().used / 2**30, 2)
 
 
 def git_commit(folder: str | os.PathLike[str] = ".") -> str | None:
