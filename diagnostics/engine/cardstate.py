@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from copy import copy
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,25 @@ from klinic.diagnostics.engine.witness import View, Witness
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block
 from klinic.diagnostics.signals.block import Floats, Mask
+from klinic.diagnostics.twin import twin
 
 Severities = npt.NDArray[np.int8]
-_UNKNOWN = np.full(1, np.nan)
+_UNKNOWN, EVERY_ONE = np.full(1, np.nan), np.ones(1, np.bool_)
+
+
+class Seen(NamedTuple):
+    """What a card has met. lacking: what it needs and was not there yet."""
+
+    lacking: tuple[str, ...]
+    judged: bool = False  # some row was known
+    applied: bool | None = None  # what `applies` last said
 
 
 class CardState:
-    """One card while rows arrive. changes: (row, severity from that row on), in order."""
+    """One card while rows arrive. None is changed by what comes: each row gives the next state, or the same again.
+
+    changes: (row, severity from that row on), in order.
+    """
 
     def __init__(self, compiled: CompiledCard) -> None:
         self.compiled = compiled
@@ -32,42 +44,51 @@ class CardState:
         self.book = EpisodeBook()
         self.witness = Witness(compiled)
         self.changes: list[tuple[int, int]] = []
-        self.judged = False  # some row was known
-        self.applied: bool | None = None  # what `applies` last said
-        self._lacking = list(compiled.card.needs)
-        self._stirred = False  # a level held in the last block
+        self.seen = Seen(tuple(compiled.card.needs))
 
-    def fork(self) -> CardState:
-        """A state that stands where this one does and goes its own way from here."""
-        other = copy(self)
-        other.patience = [patience.fork() for patience in self.patience]
-        other.book = self.book.fork()
-        other.changes, other._lacking = self.changes.copy(), self._lacking.copy()
+    @property
+    def judged(self) -> bool:
+        """Whether some row was known."""
+        return self.seen.judged
+
+    def _after(self, seen: Seen) -> CardState:
+        """This state, but for what was seen."""
+        if seen == self.seen:
+            return self
+        other = twin(self)
+        other.seen = seen
         return other
 
     def wanted(self, run: Run) -> bool:
         """Whether the run has a metric for everything that the card needs: only then can it judge."""
-        return all(_named(need, run) for need in self._lacking)
+        return all(_named(need, run) for need in self.seen.lacking)
 
-    def take(self, view: View, validated: Mask, last: int) -> None:
+    def take(self, view: View, validated: Mask, last: int) -> CardState:
         """Judge the block's rows. `last`: the attempt of the row before."""
-        truths = self._truth(view, validated) if view.block.height == 1 else self._truths(view, validated)
+        reads = self._truth if view.block.height == 1 else self._truths
+        able, seen = self._able(view)
+        truths, judged, stirred = reads(view, validated, able)
+        seen = seen._replace(judged=True) if judged and not seen.judged else seen
+        state = self._after(seen)
         idle = all(patience.idle for patience in self.patience)
-        if idle and not (self._stirred and any((truth == 1).any() for truth in truths)):
-            return  # rows that are not true leave it as it is
+        if idle and not (stirred and any((truth == 1).any() for truth in truths)):
+            return state  # rows that are not true leave it as it is
+        state = twin(state)
+        state.patience = [patience.fork() for patience in self.patience]
+        state.book, state.changes = self.book.fork(), self.changes.copy()
+        state._judge(view, truths, last)
+        return state
+
+    def _judge(self, view: View, truths: list[Floats], last: int) -> None:
         known = len(self.book.done)
         self._count(view.block, truths, last)
         episodes: list[Episode] = [*self.book.done[known:], *([self.book.open] if self.book.open else [])]
         self.witness = self.witness.after(view, episodes) if episodes else self.witness
 
-    def carry(self, view: View) -> None:
-        """Keep what a later block may want to know of the last one."""
-        if self._stirred:
-            self.witness = self.witness.carried(view)
-
-    def _truths(self, view: View, validated: Mask) -> list[Floats]:
+    def _truths(self, view: View, validated: Mask, able: Mask) -> tuple[list[Floats], bool, bool]:
+        """Each level's truth where it counts, NaN elsewhere; whether any row counts; whether a level held anywhere."""
         height = view.block.height
-        able, truths, self._stirred = self._able(view), [], False
+        truths, judged, stirred = [], False, False
         for level in self.compiled.levels:
             stream = view.evaluator.stream(level.node)
             values = stream.array(height)
@@ -75,40 +96,42 @@ class CardState:
             if level.level.unit == "evals":
                 counts = counts & validated
             truths.append(np.where(counts, values, np.nan))
-            self.judged = self.judged or bool(counts.any())
-            self._stirred = self._stirred or bool((values == 1).any())
-        return truths
+            judged = judged or bool(counts.any())
+            stirred = stirred or bool((values == 1).any())
+        return truths, judged, stirred
 
-    def _truth(self, view: View, validated: Mask) -> list[Floats]:
+    def _truth(self, view: View, validated: Mask, able: Mask) -> tuple[list[Floats], bool, bool]:
         """The same over a single row."""
-        able, truths, self._stirred = self._able(view)[0], [], False
+        truths, judged, stirred = [], False, False
         for level in self.compiled.levels:
             stream = view.evaluator.stream(level.node)
-            counts = able and stream.is_known and (level.level.unit != "evals" or validated[0])
+            counts = bool(able[0]) and stream.is_known and (level.level.unit != "evals" or bool(validated[0]))
             number = stream.number
             truths.append(np.array([number]) if counts else _UNKNOWN)
-            self.judged = self.judged or bool(counts)
-            self._stirred = self._stirred or number == 1
-        return truths
+            judged = judged or counts
+            stirred = stirred or number == 1
+        return truths, judged, stirred
 
-    def _able(self, view: View) -> Mask:
+    def _able(self, view: View) -> tuple[Mask, Seen]:
         """Rows at which the card applies and has what it needs."""
-        able = self.supplied(view.block)
+        able, seen = self._supplied(view.block)
         if self.compiled.applies is None:
-            return able
+            return able, seen
         applies = view.array(self.compiled.applies)
-        self.applied = None if np.isnan(applies[-1]) else bool(applies[-1])
-        return np.asarray(able & (applies == 1))
+        applied = None if np.isnan(applies[-1]) else bool(applies[-1])
+        return np.asarray(able & (applies == 1)), seen._replace(applied=applied)
 
-    def supplied(self, block: Block) -> Mask:
+    def supplied(self, block: Block) -> CardState:
+        """The state after rows that it need not judge, for want of metrics."""
+        return self._after(self._supplied(block)[1]) if self.seen.lacking else self
+
+    def _supplied(self, block: Block) -> tuple[Mask, Seen]:
         """Rows at which everything that the card needs has been there."""
-        supplied = np.ones(block.height, np.bool_)
-        for need in tuple(self._lacking):
-            seen = _appeared(need, block)
-            supplied = supplied & seen
-            if seen[-1]:
-                self._lacking.remove(need)
-        return supplied
+        if not self.seen.lacking:
+            return EVERY_ONE if block.height == 1 else np.ones(block.height, np.bool_), self.seen
+        appeared = {need: _appeared(need, block) for need in self.seen.lacking}
+        lacking = tuple(need for need, rows in appeared.items() if not rows[-1])
+        return np.logical_and.reduce(list(appeared.values())), self.seen._replace(lacking=lacking)
 
     def _count(self, block: Block, truths: list[Floats], last: int) -> None:
         """Severity of each row, attempt by attempt."""
@@ -142,10 +165,10 @@ class CardState:
 
     def missing(self) -> str:
         """What the card lacked, in words."""
-        if self._lacking:
-            return ", ".join(self._lacking)
-        if self.compiled.applies is not None and not self.applied:
-            verb = "unknown whether" if self.applied is None else "judged only where"
+        if self.seen.lacking:
+            return ", ".join(self.seen.lacking)
+        if self.compiled.applies is not None and not self.seen.applied:
+            verb = "unknown whether" if self.seen.applied is None else "judged only where"
             return f"{verb} {self.compiled.card.applies}"
         return "too few values"
 

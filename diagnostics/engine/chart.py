@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.gauges import Gauges
@@ -11,6 +10,7 @@ from klinic.diagnostics.engine.judge import Judge
 from klinic.diagnostics.engine.vitals import SignsState, VitalSign
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts
+from klinic.diagnostics.twin import twin
 
 
 class Chart:
@@ -38,6 +38,6 @@ class Chart:
 
     def fork(self) -> Chart:
         """A chart that stands where this one does."""
-        other = copy(self)
+        other = twin(self)
         other.judge, other.signs, other.gauges = self.judge.fork(), self.signs.fork(), self.gauges.fork()
         return other

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-MANY = 500  # values of a stretch above which its mean is worked out the quick way
+MANY = 50  # values of a stretch above which its mean is worked out the quick way
 
 
 def mean(values: Sequence[float]) -> float:
@@ -28,7 +28,8 @@ def thinned(known: Sequence[float | None] | Floats, cells: int) -> list[float | 
         return [value if value == value else None for value in values.tolist()]
     edges = [round(cell * len(values) / cells) for cell in range(cells + 1)]
     groups = (values[a:b] for a, b in itertools.pairwise(edges))
-    return [_mean_of(group[~np.isnan(group)]) for group in groups]
+    holes = bool(np.isnan(values).any())
+    return [_mean_of(group[~np.isnan(group)] if holes else group) for group in groups]
 
 
 def _mean_of(values: Floats) -> float | None:

@@ -23,6 +23,7 @@ from klinic.diagnostics.engine.overrides import load_profile
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
+from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.readers import ReadError
@@ -62,8 +63,9 @@ def diagnose(
     """
     chosen = chosen_cards(cards, profile, select, ignore, overrides)
     run = between(run, *steps) if steps else run
-    chart = Chart(chosen, facts(run), signs_of(profile))
-    return concluded(run, chart, chosen, whole=not (steps and steps[1] is not None))
+    about = facts(run)
+    chart = Chart(chosen, about, signs_of(profile))
+    return concluded(run, chart, chosen, about, whole=not (steps and steps[1] is not None))
 
 
 def chosen_cards(
@@ -83,30 +85,40 @@ def signs_of(profile: str) -> tuple[VitalSign, ...]:
     return with_ranges(definitions(), profile_ranges(profile))
 
 
-def concluded(run: Run, chart: Chart, cards: Sequence[Card], *, whole: bool = True) -> Diagnosis:
+def concluded(
+    run: Run,
+    chart: Chart,
+    cards: Sequence[Card],
+    about: Facts,
+    said: Sequence[Incident] | None = None,
+    *,
+    whole: bool = True,
+) -> Diagnosis:
     """The diagnosis of a run; the chart takes the rows that it has not had yet.
 
-    whole: the run is judged to its end, so that a missing last word says something.
+    about: the run's facts. said: the incidents in its text, where they are known. whole: it is judged to its end, so
+    that a missing last word says something.
     """
-    about: Facts = chart.judge.facts  # type: ignore[assignment]  # those of the run's config
-    incidents = _incidents(cards, run, about, whole=whole)
+    incidents = _incidents(match_incidents(cards, run) if said is None else said, run, about, whole=whole)
     chart.feed(run, run.frame.height)
     judgement = chart.judge.judge(run)
     _check_judgeable(run, bool(incidents), bool(judgement.findings))
     signs = chart.signs.vitals(run) if run.frame.height else ()
-    return _diagnosis(run, chart, cards, judgement, signs, incidents)
+    return _diagnosis(run, chart, cards, about, judgement, signs, incidents)
 
 
 def _diagnosis(
     run: Run,
     chart: Chart,
     cards: Sequence[Card],
+    about: Facts,
     judgement: Judgement,
     signs: tuple[Vital, ...],
     incidents: tuple[Incident, ...],
 ) -> Diagnosis:
-    outcome, relations = outcome_of(run, chart.judge.facts), {card.name: _relations(card) for card in cards}
-    findings = with_causes([_finding(judged, outcome) for judged in judgement.cards if judged.findings], relations)
+    outcome, fired = outcome_of(run, about), [judged for judged in judgement.cards if judged.findings]
+    relations = {judged.card.name: _relations(judged.card) for judged in fired}
+    findings = with_causes([_finding(judged, outcome) for judged in fired], relations)
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
     root = worst_root(findings)
     return Diagnosis(
@@ -117,22 +129,26 @@ def _diagnosis(
         vitals=signs,
         findings=findings,
         incidents=incidents,
-        prescription=_prescription(run, chart, cards, findings),
+        prescription=_prescription(run, chart, cards, about, findings),
         not_applicable=_not_applicable(run, judgement),
         notes=run.notes,
     )
 
 
-def _prescription(run: Run, chart: Chart, cards: Sequence[Card], findings: Sequence[Finding]) -> tuple[Override, ...]:
+def _prescription(
+    run: Run, chart: Chart, cards: Sequence[Card], about: Facts, findings: Sequence[Finding]
+) -> tuple[Override, ...]:
     plan = planned(run)
     gauges = chart.gauges if plan is run else Gauges(chart.judge.facts)
-    return prescribe(
-        findings,
-        {card.id: card for card in cards},
-        run,
-        lambda card, text: gauges.holds(card, text, plan),
-        lambda card, text: gauges.number(card, text, plan),
-    )
+
+    def read(card: Card, text: str, kind: Kind) -> float | bool | None:
+        return gauges.holds(card, text, plan) if kind == "truth" else gauges.number(card, text, plan)
+
+    def compute(readings: Readings) -> tuple[Override, ...]:
+        by_id = {card.id: card for card in cards}
+        return prescribe(findings, by_id, run, readings.holds, readings.number, about)
+
+    return prescribed(run, about, cards, findings, read, compute)
 
 
 def _chosen(cards: Iterable[Card], select: Sequence[str], ignore: Sequence[str]) -> tuple[Card, ...]:
@@ -186,11 +202,10 @@ def _attempts(frame: pl.DataFrame) -> tuple[Attempt, ...]:
     )
 
 
-def _incidents(cards: Iterable[Card], run: Run, about: Facts, *, whole: bool) -> tuple[Incident, ...]:
+def _incidents(said: Sequence[Incident], run: Run, about: Facts, *, whole: bool) -> tuple[Incident, ...]:
     """What the text says; and, where the whole run is judged and nothing else tells its end, that it has none."""
-    found = match_incidents([card for card in cards if card.kind == "incident"], run)
-    silent = ends_without_a_word(run, about) if whole and not found else None
-    return (*found, silent) if silent else tuple(found)
+    silent = ends_without_a_word(run, about) if whole and not said else None
+    return (*said, silent) if silent else tuple(said)
 
 
 def _check_judgeable(run: Run, incidents: bool, findings: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,6 +9,7 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Evaluator, Facts, Node, compile_text
 from klinic.diagnostics.signals.block import blocks
+from klinic.diagnostics.twin import twin
 
 Key = tuple[str, str, str]  # card's id, expression, kind
 
@@ -51,7 +51,7 @@ class Gauges:
 
     def fork(self) -> Gauges:
         """Gauges that go their own way from here."""
-        other = copy(self)
+        other = twin(self)
         other._gauges = {key: gauge.fork() for key, gauge in self._gauges.items()}
         return other
 

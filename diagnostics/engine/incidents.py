@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.model import Incident, Severity
+from klinic.diagnostics.engine.textmatch import MAX_SPAN, Met, TextMatcher
 from klinic.diagnostics.engine.wording import worded
-from klinic.diagnostics.run import Line, Run
+from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.run.state import state as run_state
 from klinic.diagnostics.verlconfig import Facts
 
-MAX_SPAN = 100  # lines that one match may span
 REACH = 500  # lines around a cause within which its consequences are folded under it
 MAX_QUOTE = 300
 _DIGITS = re.compile(r"\d+")
-
-
-class Text:
-    """The kept lines as one text, with the way back from a place in it to its line."""
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self.lines = lines
-        self.whole = "\n".join(line.text for line in lines)
-        self._starts = [0]
-        for line in lines:
-            self._starts.append(self._starts[-1] + len(line.text) + 1)
-
-    def line_at(self, place: int) -> Line:
-        """The line that holds a place."""
-        return self.lines[min(bisect_right(self._starts, place) - 1, len(self.lines) - 1)]
 
 
 @dataclass(frozen=True)
@@ -48,78 +33,108 @@ class Hit:
     lines: tuple[int, ...]
     rank: int
 
+    @cached_property
+    def wording(self) -> str:
+        """What it says, numbers apart."""
+        return _DIGITS.sub("#", self.incident.message)
+
+
+class Incidents:
+    """The incidents of one recording while its text grows; cards: of any kind, incident cards count."""
+
+    def __init__(self, cards: Iterable[Card], lang: str = "en") -> None:
+        self._patterns = [
+            (card, rank, match) for card in cards if card.kind == "incident" for rank, match in enumerate(card.matches)
+        ]
+        self._matcher = TextMatcher([match.pattern for *_, match in self._patterns])
+        self._lang = lang
+        self._config: Config | None = None
+        self._met: tuple[Met, ...] = ()
+        self._worded: dict[Met, Hit] = {}
+        self._found: tuple[Incident, ...] = ()
+
+    def match(self, run: Run) -> tuple[Incident, ...]:
+        """Incidents in the run's text: the worst first, then by line; each wording once, with a count.
+
+        What another incident near it explains is folded under that one: a card named in its `explains`, and any card
+        of low confidence (those name consequences: a dead actor, an uncaught exception) beside a surer one.
+        A pattern's group `at` says where the line to show begins, else it is the match's first.
+        """
+        met = self._matcher.match(run.lines)
+        if met is not self._met or run.config is not self._config:
+            known = self._worded if run.config is self._config else {}
+            self._worded = {one: known.get(one) or self._hit(one, run.config) for one in met}
+            self._met, self._config = met, run.config
+            kept = _folded(_merged(_once_a_line(self._worded.values())))
+            self._found = tuple(sorted((hit.incident for hit in kept), key=lambda one: (-one.severity, one.line)))
+        return self._found
+
+    def _hit(self, met: Met, config: Config) -> Hit:
+        card, rank, match = self._patterns[met.pattern]
+        groups = dict(met.groups)
+        message, cause, fix = (
+            worded(card.text(part, self._lang), groups, config) for part in ("message", "cause", "fix")
+        )
+        incident = Incident(
+            id=card.id,
+            name=card.name,
+            severity=match.severity,
+            line=met.line.line,
+            text=met.line.text.strip()[:MAX_QUOTE],
+            message=message,
+            cause=cause,
+            fix=fix,
+            captures=met.groups,
+        )
+        return Hit(card, incident, (met.line.line,), rank)
+
 
 def match_incidents(cards: Iterable[Card], run: Run, lang: str = "en") -> list[Incident]:
-    """Incidents in the run's text: the worst first, then by line; each wording once, with a count.
-
-    What another incident near it explains is folded under that one: a card named in its `explains`, and any card
-    of low confidence (those name consequences: a dead actor, an uncaught exception) beside a surer one.
-    A pattern's group `at` says where the line to show begins, else it is the match's first.
-    """
-    text = Text(run.lines)
-    hits = [hit for card in cards if card.kind == "incident" for hit in _hits(card, text, run, lang)]
-    kept = _folded(_merged(hits))
-    return sorted((hit.incident for hit in kept), key=lambda one: (-one.severity, one.line))
+    """Incidents in a run's text: see `Incidents.match`."""
+    return list(Incidents(cards, lang).match(run))
 
 
-def _hits(card: Card, text: Text, run: Run, lang: str) -> Iterator[Hit]:
-    seen: set[int] = set()
-    for rank, match in enumerate(card.matches):
-        for found in _compiled(match.pattern).finditer(text.whole):
-            line = text.line_at(found.start("at" if "at" in found.groupdict() else 0))
-            span = found.group().count("\n")
-            if line.line in seen or span > (MAX_SPAN if "(?s" in match.pattern else 0):
-                continue
-            seen.add(line.line)
-            yield Hit(card, _incident(card, match.severity, line, found, run, lang), (line.line,), rank)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
-
-
-def _incident(card: Card, severity: Severity, line: Line, found: re.Match[str], run: Run, lang: str) -> Incident:
-    named = {name: value for name, value in found.groupdict().items() if value is not None and name != "at"}
-    groups = {name: " ".join(value.split()) for name, value in named.items()}
-    message, cause, fix = (worded(card.text(part, lang), groups, run.config) for part in ("message", "cause", "fix"))
-    return Incident(
-        id=card.id,
-        name=card.name,
-        severity=severity,
-        line=line.line,
-        text=line.text.strip()[:MAX_QUOTE],
-        message=message,
-        cause=cause,
-        fix=fix,
-        captures=tuple(sorted(groups.items())),
-    )
+def _once_a_line(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """A line counts once for a card, for the pattern that tells most."""
+    seen: set[tuple[str, int]] = set()
+    for hit in hits:
+        place = hit.card.id, hit.incident.line
+        if place not in seen:
+            seen.add(place)
+            yield hit
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:
     """One hit for each card and wording, counted; a lesser pattern near a telling one is the same hit."""
-    merged: list[Hit] = []
+    merged: dict[str, list[_Group]] = {}
     for hit in sorted(hits, key=lambda hit: (hit.rank, hit.incident.line)):
-        place = next((place for place, first in enumerate(merged) if _same(first, hit)), None)
-        if place is None:
-            merged.append(hit)
+        groups = merged.setdefault(hit.card.id, [])
+        group = next((group for group in groups if group.takes(hit)), None)
+        if group is None:
+            groups.append(_Group(hit))
         else:
-            merged[place] = _joined(merged[place], hit)
-    return merged
+            group.hits.append(hit)
+    return [group.joined() for groups in merged.values() for group in groups]
 
 
-def _same(first: Hit, hit: Hit) -> bool:
-    if first.card.id != hit.card.id:
-        return False
-    near = any(abs(line - hit.incident.line) <= MAX_SPAN for line in first.lines)
-    alike = _DIGITS.sub("#", first.incident.message) == _DIGITS.sub("#", hit.incident.message)
-    return alike or (first.rank < hit.rank and near)
+class _Group:
+    """Hits of one card that count as one."""
 
+    def __init__(self, first: Hit) -> None:
+        self.first, self.hits = first, [first]
 
-def _joined(first: Hit, again: Hit) -> Hit:
-    lines = (*first.lines, *again.lines)
-    worst = max(first.incident.severity, again.incident.severity)
-    return replace(first, lines=lines, incident=replace(first.incident, count=len(lines), severity=worst))
+    def takes(self, hit: Hit) -> bool:
+        """Whether a hit is worded alike but for its numbers, or is a lesser one near by."""
+        if self.first.wording == hit.wording:
+            return True
+        lesser = self.first.rank < hit.rank
+        return lesser and any(abs(one.incident.line - hit.incident.line) <= MAX_SPAN for one in self.hits)
+
+    def joined(self) -> Hit:
+        """The first of them, with all their lines."""
+        lines = tuple(hit.incident.line for hit in self.hits)
+        worst = max(hit.incident.severity for hit in self.hits)
+        return replace(self.first, lines=lines, incident=replace(self.first.incident, count=len(lines), severity=worst))
 
 
 def _folded(hits: list[Hit]) -> list[Hit]:
@@ -127,12 +142,18 @@ def _folded(hits: list[Hit]) -> list[Hit]:
 
 
 def _explains(cause: Hit, effect: Hit) -> bool:
-    if cause is effect or all(abs(one - other) > REACH for one in cause.lines for other in effect.lines):
-        return False
-    if effect.card.name in cause.card.explains:
-        return True
     surer = effect.card.confidence == "low" and cause.card.confidence != "low"
-    return surer and cause.incident.severity >= effect.incident.severity
+    outweighs = surer and cause.incident.severity >= effect.incident.severity
+    if cause is effect or not (outweighs or effect.card.name in cause.card.explains):
+        return False
+    known = sorted(cause.lines)
+    return any(_close(known, line) for line in effect.lines)
+
+
+def _close(lines: Sequence[int], line: int) -> bool:
+    """Whether one of some rising lines lies within reach of a line."""
+    at = bisect_left(lines, line - REACH)
+    return at < len(lines) and lines[at] <= line + REACH
 
 
 def ends_without_a_word(run: Run, facts: Facts) -> Incident | None:

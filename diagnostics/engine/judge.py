@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -22,6 +21,7 @@ from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Facts, PlainFacts
 from klinic.diagnostics.signals.block import blocks
 from klinic.diagnostics.signals.counting import evaluated
+from klinic.diagnostics.twin import twin
 
 State = Literal["fires", "quiet", "not_applicable"]
 
@@ -93,7 +93,6 @@ class Judge:
         self._states = [CardState(card) for card in self.compiled]
         self._awake: list[tuple[Evaluator, list[int]]] = []  # numbers of the cards that an evaluator serves
         self._asleep = list(range(len(self._states)))
-        self._last: Block | None = None
         self._rows = 0
         self._attempt = 1
 
@@ -104,8 +103,8 @@ class Judge:
 
     def fork(self) -> Judge:
         """A judge that stands where this one does and goes its own way from here."""
-        other = copy(self)
-        other._states = [state.fork() for state in self._states]
+        other = twin(self)
+        other._states = self._states.copy()
         other._awake = [(evaluator.fork(), cards) for evaluator, cards in self._awake]
         other._asleep = self._asleep.copy()
         return other
@@ -121,7 +120,6 @@ class Judge:
             self._take(block)
 
     def _take(self, block: Block) -> None:
-        self._carry()
         self._wake(block)
         validated = evaluated(block)
         before = self._attempt if self._rows else block.attempts[0]
@@ -129,23 +127,13 @@ class Judge:
             evaluator.advance(block)
             view = View(block, evaluator)
             for card in cards:
-                self._states[card].take(view, validated, before)
+                self._states[card] = self._states[card].take(view, validated, before)
         for card in self._asleep:
-            self._states[card].supplied(block)
-        self._last, self._rows, self._attempt = block, block.last, block.attempts[-1]
-
-    def _carry(self) -> None:
-        """Let the cards keep what they want of the last block, and let go of it."""
-        if self._last is not None:
-            for evaluator, cards in self._awake:
-                view = View(self._last, evaluator)
-                for card in cards:
-                    self._states[card].carry(view)
-        self._last = None
+            self._states[card] = self._states[card].supplied(block)
+        self._rows, self._attempt = block.last, block.attempts[-1]
 
     def rest(self) -> None:
         """Let go of the last block's values: a judge that waits for more rows holds little."""
-        self._carry()
         for evaluator, _ in self._awake:
             evaluator.rest()
 

@@ -9,8 +9,9 @@ from typing import Any
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.chart import Chart
 from klinic.diagnostics.engine.diagnose import Thresholds, chosen_cards, concluded, signs_of
+from klinic.diagnostics.engine.incidents import Incidents
 from klinic.diagnostics.engine.model import Diagnosis
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.signals.place import swaps
 from klinic.diagnostics.verlconfig import facts
 
@@ -72,8 +73,10 @@ class Monitor:
     ) -> None:
         self._cards = chosen_cards(cards, profile, select, ignore, overrides)
         self._signs = signs_of(profile)
+        self._incidents = Incidents(self._cards)
         self._marks: list[Mark] = []
         self._last: Run | None = None
+        self._heard: tuple[Config, dict[str, Any], Config] | None = None
         self._said: dict[str, dict[str, Any]] = {"config": {}, "decimals": {}, "facts": {}}
 
     def diagnose(self, run: Run) -> Diagnosis:
@@ -83,14 +86,16 @@ class Monitor:
         heard = self._listening(run)
         chart = self._at_last_row(heard, about)
         try:
-            return concluded(heard, chart, self._cards)
+            return concluded(heard, chart, self._cards, about, self._incidents.match(run))
         finally:
             self._keep(run, heard, chart)
 
     def _listening(self, run: Run) -> Run:
         """The run with ears: what is asked of its config and of its printed digits is kept."""
-        config = replace(run.config, values=Asked(run.config.values, self._said["config"]))
-        return replace(run, config=config, decimals=Asked(run.decimals, self._said["decimals"]))
+        said = self._said["config"]
+        if self._heard is None or self._heard[0] is not run.config or self._heard[1] is not said:
+            self._heard = run.config, said, replace(run.config, values=Asked(run.config.values, said))
+        return replace(run, config=self._heard[2], decimals=Asked(run.decimals, self._said["decimals"]))
 
     def _at_last_row(self, run: Run, about: Any) -> Chart:
         """A chart before the last row, which is marked there, fed up to it."""
@@ -159,7 +164,11 @@ def _new_swaps(last: Run, run: Run) -> bool:
 
 def _same_rows(last: Run, run: Run, shared: int) -> int:
     """How many of the first `shared` rows are the same in both, the last few looked at."""
-    for row in range(max(shared - AGAIN, 0), shared):
+    first = max(shared - AGAIN, 0)
+    before, now = ((one.frame[first:shared], one.nonfinite[first:shared]) for one in (last, run))
+    if before[0].equals(now[0]) and before[1].equals(now[1]):
+        return shared
+    for row in range(first, shared):
         if _cells(last, row) != _cells(run, row):
             return row
     return shared

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from klinic.diagnostics.signals.block import Floats, Mask
+from klinic.diagnostics.twin import twin
 
 Rows = npt.NDArray[np.int64]
 NOWHERE = -1
@@ -29,9 +30,7 @@ class Patience:
 
     def fork(self) -> Patience:
         """A count that goes its own way from here."""
-        other = Patience.__new__(Patience)
-        other.__dict__.update(self.__dict__)
-        return other
+        return twin(self)
 
     @property
     def idle(self) -> bool:
@@ -40,6 +39,8 @@ class Patience:
 
     def take(self, first: int, truths: Floats) -> tuple[Mask, Rows]:
         """Take rows from `first` on (1, 0, or NaN where unknown): whether it fires at each of them, and since where."""
+        if len(truths) == 1:
+            return self._take_one(first, float(truths[0]))
         known = np.flatnonzero(~np.isnan(truths))
         rows = np.concatenate([self._rows, known + first])
         true = np.concatenate([self._true, truths[known] > 0])
@@ -51,6 +52,18 @@ class Patience:
         since = np.concatenate([[self.onset], onsets])[before]
         self.firing, self.onset = bool(firing[-1]), int(since[-1])
         return firing, since
+
+    def _take_one(self, row: int, truth: float) -> tuple[Mask, Rows]:
+        """The same for a single row."""
+        if truth == truth:
+            rows, true = np.append(self._rows, row), np.append(self._true, truth > 0)
+            fires = int(np.count_nonzero(true)) >= self.k
+            if fires and not self.firing:
+                self.onset = int(rows[int(np.argmax(true))])
+            self.firing = fires
+            kept = max(0, len(rows) - self.of + 1)
+            self._rows, self._true = rows[kept:], true[kept:]
+        return np.array([self.firing]), np.array([self.onset])
 
     def _counted(self, rows: Rows, true: Mask, old: int) -> tuple[Mask, Rows]:
         """Whether it fires at each known row from index `old` on, and since which row."""

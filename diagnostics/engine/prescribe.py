@@ -11,6 +11,7 @@ from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
 from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, value_of
+from klinic.diagnostics.language import spoken
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
 from klinic.diagnostics.verlconfig.idle import idle
@@ -52,16 +53,17 @@ def prescribe(
     run: Run,
     holds: Condition,
     measured: Measure = lambda card, text: None,
+    about: Facts | None = None,
 ) -> tuple[Override, ...]:
     """The overrides to try, in order: of each root finding the first remedy, then what to try if that fails.
 
     findings: with their root causes. cards: by id. holds: (card, expression) -> whether a remedy's `if` holds now.
-    measured: (card, expression) -> its value now, None where unknown.
+    measured: (card, expression) -> its value now, None where unknown. about: the run's facts, where they are known.
     A consequence is treated only where its root's card knows no remedy at all; information is not treated. Where
     findings want different values for one key, the heavier one wins and the override says so. A key that would do
     nothing in this run is never prescribed.
     """
-    patient = _Patient(cards, run, facts(run), holds, measured)
+    patient = _Patient(cards, run, about or facts(run), holds, measured)
     wanted = [want for root in findings if root.root_cause is None for want in _for_group(root, findings, patient)]
     ordered = sorted(wanted, key=lambda want: (want.place, -want.finding.severity, want.finding.first_step))
     return tuple(_one_per_key(ordered))
@@ -79,8 +81,9 @@ def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) ->
     group = [root, *followers] if root.severity > Severity.INFO else followers
     card = patient.cards.get(root.id)
     able = group[:1] if group[:1] == [root] and card and card.remedies else group
-    wishes = next((wants for finding in able if (wants := list(_wants(finding, patient)))), [])
-    sure = [want for finding in group for want in _wants(finding, patient) if want.sure]
+    wants = {finding.id: list(_wants(finding, patient)) for finding in group}
+    wishes = next((wants[finding.id] for finding in able if wants[finding.id]), [])
+    sure = [want for finding in group for want in wants[finding.id] if want.sure]
     keys = {want.override.key for want in sure}
     yield from (want.at(1) for want in sure)
     others = (want for want in wishes if want.override.key not in keys)
@@ -157,7 +160,10 @@ def _check(key: str, value: Any, run: Run) -> str | None:
     """What verl would say of the override; None where it would refuse it."""
     if not is_verl(run):
         return f"not checked: {run.source.framework} has no key table here"
-    found = check_override(key, value, run.config)
+    asked = "override", spoken(), key, repr(value)
+    found = run.config.worked_out.get(asked)
+    if found is None:
+        found = run.config.worked_out[asked] = check_override(key, value, run.config)
     return (found.message or f"accepted by verl {table.version()}") if found.ok else None
 
 

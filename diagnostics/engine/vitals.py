@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 
 from klinic.diagnostics.engine.content import content_files, read_yaml
 from klinic.diagnostics.engine.curves import mean, noise, thinned
@@ -22,6 +20,7 @@ from klinic.diagnostics.signals import Scope, compile_text
 from klinic.diagnostics.signals.block import Facts, Floats, blocks
 from klinic.diagnostics.signals.evaluate import Evaluator
 from klinic.diagnostics.signals.node import Node
+from klinic.diagnostics.twin import twin
 
 Trend = Literal["rising", "falling", "flat", "unknown"]
 SPARK = 40
@@ -108,7 +107,7 @@ class SignsState:
 
     def fork(self) -> SignsState:
         """A state that goes its own way from here."""
-        other = copy(self)
+        other = twin(self)
         other._evaluator, other._readings = self._evaluator.fork(), dict(self._readings)
         return other
 
@@ -142,7 +141,8 @@ def _vital(sign: VitalSign, run: Run, reading: Reading) -> Vital:
     low, high, sick_low, sick_high = (reading.get(name) for name in BOUNDS)
     value = reading.get("value")
     points = None if value is None else score(value, low, high, sick_low, sick_high)
-    column = run.frame[sign.metric] if run.has(sign.metric) else pl.Series(sign.metric, [], dtype=pl.Float64)
+    written = _written(run, sign.metric)
+    known = written[~np.isnan(written)]
     vital = Vital(
         name=sign.name,
         metric=sign.metric,
@@ -153,8 +153,8 @@ def _vital(sign: VitalSign, run: Run, reading: Reading) -> Vital:
         high=high,
         status="unknown" if points is None else _status(points),
         score=points,
-        trend=trend(column.drop_nulls().tail(TREND_WINDOW).to_list()),
-        spark=tuple(thinned(_written(run, sign.metric), SPARK)),
+        trend=trend(known[-TREND_WINDOW:].tolist()),
+        spark=tuple(thinned(written, SPARK)),
     )
     return _spoiled(vital, run)
 
@@ -163,10 +163,11 @@ def _written(run: Run, metric: str) -> Floats:
     """Values of the rows that wrote the metric, NaN where it was not finite."""
     if not run.has(metric):
         return np.empty(0)
-    column = run.frame[metric]
-    if metric not in run.spoiled:
-        return column.drop_nulls().to_numpy()
-    return column.filter(column.is_not_null() | (run.nonfinite[metric] > 0)).to_numpy()
+    values = run.frame[metric].to_numpy()
+    held = ~np.isnan(values)
+    if metric in run.spoiled:
+        held |= run.nonfinite[metric].to_numpy() > 0
+    return np.asarray(values[held])
 
 
 def _status(points: int) -> VitalStatus:

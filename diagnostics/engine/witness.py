@@ -31,12 +31,12 @@ class View:
 
     def value(self, node: Node | None, row: int) -> float | None:
         """A node's value at a row, None where it is unknown."""
-        value = math.nan if node is None else float(self.array(node)[row - self.block.first])
+        if node is None:
+            return None
+        stream = self.evaluator.stream(node)
+        alone = self.block.height == 1
+        value = stream.number if alone else float(stream.array(self.block.height)[row - self.block.first])
         return None if math.isnan(value) else value
-
-    def holds(self, node: Node) -> bool:
-        """Whether a node is true at any row of the block."""
-        return bool((self.array(node) == 1).any())
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,10 @@ class Account:
 
 @dataclass(frozen=True)
 class Witness:
-    """One card's accounts, by attempt.
-
-    held: evidence at the last row before the block at which a level held, by severity, and at any level (None).
-    """
+    """One card's accounts, by attempt."""
 
     compiled: CompiledCard
     accounts: Mapping[int, Account] = field(default_factory=dict)
-    held: Mapping[Severity | None, tuple[Evidence, ...]] = field(default_factory=dict)
 
     def evidence(self, attempt: int) -> tuple[Evidence, ...]:
         """What held where the card first fired in an attempt, and where it was worst."""
@@ -77,16 +73,6 @@ class Witness:
             if episode.last >= view.block.first:
                 accounts[episode.attempt] = self._heard(view, episode, accounts.get(episode.attempt))
         return replace(self, accounts=accounts)
-
-    def carried(self, view: View) -> Witness:
-        """The witness before the next block."""
-        held = dict(self.held)
-        levels = [level for level in self.compiled.levels if view.holds(level.node)]
-        for level in levels:
-            held[level.severity] = self._at(view, view.block.last - 1, level.severity)
-        if levels:
-            held[None] = self._at(view, view.block.last - 1, None)
-        return replace(self, held=held) if levels else self
 
     def _heard(self, view: View, episode: Episode, known: Account | None) -> Account:
         first = known.first if known else self._at(view, episode.opened, None)
@@ -116,14 +102,10 @@ class Witness:
         return float(margin[at]), start + at
 
     def _at(self, view: View, row: int, severity: Severity | None) -> tuple[Evidence, ...]:
-        """Comparisons that hold at a row or, where k of n fires after the fact, at the last row before it."""
-        levels = [one for one in self.compiled.levels if severity in (None, one.severity)]
-        held = [np.flatnonzero(view.array(one.node)[: row + 1 - view.block.first] == 1) for one in levels]
-        latest = [int(rows[-1]) if len(rows) else -1 for rows in held]
-        if max(latest) < 0:
-            return self.held.get(severity, ())
-        level = levels[latest.index(max(latest))]
-        return _read(level, view, max(latest) + view.block.first)
+        """Comparisons that hold at a row at which a level began to fire: it is a row at which that level is true."""
+        levels = (one for one in self.compiled.levels if severity in (None, one.severity))
+        level = next((one for one in levels if view.value(one.node, row) == 1), None)
+        return _read(level, view, row) if level else ()
 
 
 def _read(level: CompiledLevel, view: View, row: int) -> tuple[Evidence, ...]:

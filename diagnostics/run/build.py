@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import polars as pl
-
 from klinic.diagnostics.knowledge.names import scale
-from klinic.diagnostics.run.columns import MAX_METRICS, Columns
+from klinic.diagnostics.run.cells import MAX_METRICS
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
     Block,
@@ -28,8 +25,9 @@ from klinic.diagnostics.run.events import (
 from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
 from klinic.diagnostics.run.model import Run, Source
+from klinic.diagnostics.run.rows import Rows
 from klinic.diagnostics.run.secrets import masked, masked_tree
-from klinic.diagnostics.run.stretches import masked_line, merged_config, merged_manifest, rising, stretches
+from klinic.diagnostics.run.stretches import merged_config, merged_manifest, rising
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
@@ -43,16 +41,14 @@ class RunBuilder:
 
     def __init__(self, path: str, reader: str, rename: Callable[[str, str], str]) -> None:
         self._source = Source(path=path, format=reader)
-        self._columns = Columns(lambda raw: rename(raw, self._source.framework))
+        self._rows = Rows(lambda raw: rename(raw, self._source.framework))
         self._rename = rename
-        self._steps: list[int] = []
-        self._times: list[float | None] = []
-        self._attempts: list[int] = []
-        self._row_of: dict[int, int] = {}  # step -> row, in the attempt at hand
         self._decimals: dict[str, int] = {}
         self._configs: dict[int, Config] = {}
         self._said_by: dict[str, int] = {}  # word of the source -> part that said it
         self._manifests: dict[int, dict[str, object]] = {}
+        self._config: Config | None = None  # as built last
+        self._manifest: dict[str, object] | None = None
         self._lines = LinesOfNote()
         self._events: list[Happened] = []
         self._samples: deque[SampleRead] = deque(maxlen=MAX_SAMPLES)
@@ -65,19 +61,17 @@ class RunBuilder:
         """A copy that can take more events without touching this one."""
         other = RunBuilder(self._source.path, self._source.format, self._rename)
         other._source, other._last_line = self._source, self._last_line
-        other._columns = self._columns.fork(lambda raw: self._rename(raw, other._source.framework))
-        other._lines = copy.deepcopy(self._lines)
-        lists = "steps times attempts row_of decimals said_by configs manifests events samples"
-        for name in lists.split():
+        other._rows = self._rows.fork(lambda raw: self._rename(raw, other._source.framework))
+        other._lines, other._changes = self._lines.fork(), self._changes.fork()
+        for name in ["decimals", "said_by", "configs", "manifests", "events", "samples", "notes", "resumes"]:
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
-        other._notes, other._resumes = self._notes.copy(), self._resumes.copy()
-        other._changes = self._changes.fork()
+        other._config, other._manifest = self._config, self._manifest
         return other
 
     @property
     def rows(self) -> int:
         """How many rows there are so far."""
-        return len(self._steps)
+        return len(self._rows)
 
     def add(self, events: Iterable[Event], part: int = 0, *, parts_rows: bool = True) -> None:
         """Take events in the order in which the reader reports them.
@@ -107,6 +101,7 @@ class RunBuilder:
     def forget_config(self, part: int) -> None:
         """A part is about to be read anew as a whole (a manifest that was rewritten)."""
         self._configs.pop(part, None)
+        self._config = None
 
     def _take(self, event: Event, part: int) -> None:
         match event:
@@ -116,10 +111,11 @@ class RunBuilder:
             case ConfigRead():
                 config = self._configs.get(part, Config())
                 self._configs[part] = config.merged(event.values, user=event.user, where=event.where)
+                self._config = None
             case Happened():
-                self._events.append(event)
+                self._events.append(replace(event, data=masked_tree(event.data)) if event.data else event)
             case SampleRead():
-                self._samples.append(event)
+                self._samples.append(SampleRead(masked_tree(event.data)))
             case Note():
                 if event.text not in self._notes and len(self._notes) < MAX_NOTES:
                     self._notes.append(event.text)
@@ -127,6 +123,7 @@ class RunBuilder:
                 self._take_meta(event, part)
             case ManifestRead():
                 self._manifests[part] = dict(event.data)
+                self._manifest = None
 
     def _take_meta(self, meta: Meta, part: int) -> None:
         """The last non-empty word wins, of the highest part that has one."""
@@ -134,80 +131,61 @@ class RunBuilder:
         known = {key: word for key, word in words.items() if part >= self._said_by.get(key, part)}
         self._said_by.update(dict.fromkeys(known, part))
         if known.get("framework", self._source.framework) != self._source.framework:
-            self._columns.forget_names()
+            self._rows.columns.forget_names()
         self._source = replace(self._source, **known)
 
     def _take_row(self, row: Row) -> None:
         self._last_line = max(self._last_line, row.line or 0)
-        steps = self._steps
-        step = row.step if row.step is not None else (steps[-1] + 1 if steps else 1)
+        rows, last = self._rows, self._rows.last_step
+        step = row.step if row.step is not None else (last + 1 if last is not None else 1)
         resumed = bool(self._resumes) and self._resumes_before(step, row.time)
         if not resumed and self._belongs_to_an_earlier_row(step, row):
             return
-        if resumed or not steps or step != steps[-1] or self._columns.conflicts(row.values):
-            self._open_row(step, row.time, resumed)
-        elif self._times[-1] is None:
-            self._times[-1] = row.time
-        self._columns.put_row(row.values, nulls_are_nan=row.nulls_are_nan)
+        if resumed or last is None or step != last or rows.columns.conflicts(row.values):
+            rows.open(step, row.time, resumed)
+        else:
+            rows.dated(row.time)
+        rows.columns.put_row(row.values, nulls_are_nan=row.nulls_are_nan)
         for raw, digits in row.decimals.items():
-            name = self._columns.name(raw)
+            name = rows.columns.name(raw)
             digits -= round(math.log10(scale(raw)))
             self._decimals[name] = max(digits, self._decimals.get(name, 0))
 
     def _take_block(self, block: Block) -> None:
         """Stretches of rising steps beyond the last one at once, the rows between them one by one."""
         self._last_line = max(self._last_line, block.line or 0)
-        targets = self._columns.targets(block)
+        targets = self._rows.columns.targets(block)
         for start, end in rising(block.steps.tolist()):
             while start < end:
-                if targets and not self._resumes and (not self._steps or block.steps[start] > self._steps[-1]):
-                    self._append(block, targets, start, end)
+                last = self._rows.last_step
+                if targets and not self._resumes and (last is None or block.steps[start] > last):
+                    self._rows.append(block, targets, start, end)
                     break
                 self._take_row(block.row(start))
                 start += 1
 
-    def _append(self, block: Block, targets: list[tuple[str, float]], start: int, end: int) -> None:
-        """New rows with rising steps: nothing to merge, no new attempt."""
-        steps: list[int] = block.steps[start:end].tolist()
-        times = [None] * len(steps) if block.times is None else block.times[start:end].tolist()
-        self._row_of.update(zip(steps, range(len(self._steps), len(self._steps) + len(steps)), strict=True))
-        self._columns.put_block(block, targets, start, end)
-        self._attempts += [self._attempts[-1] if self._attempts else 1] * len(steps)
-        self._steps += steps
-        self._times += [time if time == time else None for time in times]
-
     def _belongs_to_an_earlier_row(self, step: int, row: Row) -> bool:
         """Metrics of their own that come late (a validation beside the training, a second writer) join their step."""
-        if not self._steps or step >= self._steps[-1] or step not in self._row_of:
+        last = self._rows.last_step
+        place = self._rows.row_of(step) if last is not None and step < last else None
+        if place is None or not self._rows.columns.put_late(place, row.values, nulls_are_nan=row.nulls_are_nan):
             return False
-        late = self._columns.put_late(self._row_of[step], row.values, nulls_are_nan=row.nulls_are_nan)
-        if late:
-            self._changes.add(self._row_of[step])
-        return late
+        self._changes.add(place)
+        return True
 
     def _resumes_before(self, step: int, time: float | None) -> bool:
         """Whether a resume lies between the last row and this one; events may have been read ahead of rows."""
         first = self._resumes[0]
-        if first.time is not None and (time is not None or (self._steps and step > self._steps[-1])):
+        last = self._rows.last_step
+        if first.time is not None and (time is not None or (last is not None and step > last)):
             due = [event for event in self._resumes if time is not None and (event.time or 0) <= time]
         else:
             due = self._resumes[:1]
         del self._resumes[: len(due)]
         return bool(due)
 
-    def _open_row(self, step: int, time: float | None, resumed: bool) -> None:
-        attempt = self._attempts[-1] if self._attempts else 1
-        if self._steps and (step <= self._steps[-1] or resumed):
-            attempt += 1
-            self._row_of.clear()
-        self._row_of[step] = len(self._steps)
-        self._columns.start_row()
-        self._steps.append(step)
-        self._times.append(time)
-        self._attempts.append(attempt)
-
     def _all_notes(self) -> list[str]:
-        lost = self._columns.dropped
+        lost = self._rows.columns.dropped
         return [
             *self._notes,
             *([f"{lost} values of metrics beyond the first {MAX_METRICS} were dropped"] if lost else []),
@@ -215,28 +193,31 @@ class RunBuilder:
 
     def build(self) -> Run:
         """The run as it stands after the events taken so far."""
-        columns = self._columns
-        fixed = [
-            pl.Series("step", self._steps, dtype=pl.Int64),
-            pl.Series("time", self._times, dtype=pl.Float64),
-            pl.Series("attempt", self._attempts, dtype=pl.Int64),
-        ]
-        config = merged_config(self._configs)
-        flagged = [name for name, codes in columns.codes.items() if codes]
+        frame, nonfinite = self._rows.frames()
         return Run(
             source=self._source,
-            frame=pl.DataFrame([*fixed, *map(columns.series, columns.values)]),
-            nonfinite=pl.DataFrame([columns.flags(name) for name in flagged]),
+            frame=frame,
+            nonfinite=nonfinite,
             decimals=dict(self._decimals),
-            config=replace(config, values=masked_tree(config.values)),
-            manifest=masked_tree(merged_manifest(self._manifests)),
-            lines=tuple(map(masked_line, self._lines.kept())),
-            events=tuple(
-                replace(event, data=masked_tree(event.data)) if event.data else event for event in self._events
-            ),
-            samples=tuple(SampleRead(masked_tree(sample.data)) for sample in self._samples),
-            attempts=stretches(self._attempts, self._steps),
+            config=self._built_config(),
+            manifest=self._built_manifest(),
+            lines=self._lines.kept(),
+            events=tuple(self._events),
+            samples=tuple(self._samples),
+            attempts=self._rows.attempts(),
             notes=tuple(map(masked, self._all_notes())),
             last_line=self._last_line,
             growth=self._changes.so_far(),
         )
+
+    def _built_config(self) -> Config:
+        """The config, the same object as long as nothing new is told of it."""
+        if self._config is None:
+            config = merged_config(self._configs)
+            self._config = replace(config, values=masked_tree(config.values))
+        return self._config
+
+    def _built_manifest(self) -> dict[str, object]:
+        if self._manifest is None:
+            self._manifest = masked_tree(merged_manifest(self._manifests))
+        return self._manifest

@@ -1,4 +1,4 @@
-"""Metrics by column while rows arrive: plain arrays, NaN for "no finite value", codes beside them."""
+"""Metrics by column while rows arrive: which column a value belongs to, and what it means there."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from klinic.diagnostics.knowledge.names import scale
+from klinic.diagnostics.run.cells import Cells
 from klinic.diagnostics.run.events import Block
 from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
 
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_METRICS = 200_000
 OWN_COLUMNS = ("step", "time", "attempt")
 SURE = 2  # rows with a value after which a null is taken for a swallowed NaN where the format leaves it open
 
@@ -42,29 +40,22 @@ def _column_name(name: str) -> str:
     return f"metric/{name}" if name in OWN_COLUMNS else name.encode("utf-8", "replace").decode()
 
 
-class Columns:
+class Columns(Cells):
     """The metrics of the rows so far. rename: name as written -> name of the column."""
 
     def __init__(self, rename: Callable[[str], str]) -> None:
-        self.rows = 0
-        self._at = -1  # the row that is written
-        self.values: dict[str, array[float]] = {}
-        self.codes: dict[str, dict[int, int]] = {}
-        self.dropped = 0
+        super().__init__()
         self._sparse: set[str] = set()
-        self._gaps: set[str] = set()
         self._rename = rename
         self._names: dict[str, tuple[str, float]] = {}
-        self._own: dict[str, array[float]] = {}  # columns whose metric is written under verl's own name
+        self._own: dict[str, array[float]] = {}  # open columns whose metric is written under verl's own name
 
     def fork(self, rename: Callable[[str], str]) -> Columns:
         """A copy that can grow without touching this one."""
         other = Columns(rename)
-        other.rows, other._at, other.dropped = self.rows, self._at, self.dropped
-        other.values = {name: column[:] for name, column in self.values.items()}
-        other.codes = {name: dict(codes) for name, codes in self.codes.items()}
-        other._sparse, other._gaps, other._names = set(self._sparse), set(self._gaps), dict(self._names)
-        other._own = {name: other.values[name] for name in self._own}
+        self.copy_to(other)
+        other._sparse, other._names = set(self._sparse), dict(self._names)
+        other._own = {name: other._values[name] for name in self._own}
         return other
 
     def name(self, raw: str) -> str:
@@ -83,28 +74,22 @@ class Columns:
         self._names.clear()
         self._own.clear()
 
-    def start_row(self) -> None:
-        """Open a new row; values put from now on belong to it."""
-        self._at = self.rows
-        self.rows += 1
-
     def conflicts(self, values: Mapping[str, float | None]) -> bool:
         """Whether the open row holds another value already for one of these metrics."""
         return any(self._differs(*self._target(raw, values), value) for raw, value in values.items())
 
     def _differs(self, name: str, factor: float, value: float | None) -> bool:
-        row = self._at
-        code = self.codes.get(name, {}).get(row)
-        if code is not None:
+        cell, code = self._cell(name, self._at)
+        if code:
             return value is not None and _code(as_float(value)) != code
-        return self._holds(name, row) and (value is None or as_float(value) * factor != self.values[name][row])
+        return cell == cell and (value is None or as_float(value) * factor != cell)
 
     def put_row(self, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> None:
         """Write values into the open row; a null counts as non-finite where the format says so."""
-        own, row = self._own, self._at
+        own, open_row = self._own, self._at - self._base
         for raw, value in values.items():
             column = own.get(raw)
-            if column is not None and len(column) == row and value is not None and value - value == 0:
+            if column is not None and len(column) == open_row and value is not None and value - value == 0:
                 try:
                     column.append(value)
                     continue
@@ -136,27 +121,22 @@ class Columns:
         for place, target in enumerate(targets):
             if some[place]:
                 length = end - start if every[place] else int(np.flatnonzero(held[place])[-1]) + 1
-                self._extend(target, first, values[place, :length], gaps=not every[place])
+                self._extend(target, first, values[place, :length])
         for row, place, code in codes:
-            self.codes.setdefault(targets[place][0], {})[first + row] = code
+            self._codes.setdefault(targets[place][0], {})[first + row] = code
         self._at = self.rows - 1
 
-    def _extend(self, target: tuple[str, float], first: int, values: np.ndarray, *, gaps: bool) -> None:
+    def _extend(self, target: tuple[str, float], first: int, values: np.ndarray) -> None:
         """Values of one metric from row `first` on."""
         name, factor = target
         self._at = first - 1
-        before = len(self.values.get(name, ()))
         column = self._column(name)
-        if column is None:
-            return
-        column.frombytes((values if factor == 1.0 else values * factor).tobytes())
-        if gaps or before < first:
-            self._gaps.add(name)
+        if column is not None:
+            column.frombytes((values if factor == 1.0 else values * factor).tobytes())
 
     def put_late(self, row: int, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> bool:
         """Write values into an earlier row, if these metrics have none there nor later; whether that was so."""
-        columns = (self.values.get(self._target(raw, values)[0]) for raw in values)
-        if any(column is not None and len(column) > row for column in columns):
+        if any(self._end(self._target(raw, values)[0]) > row for raw in values):
             return False
         at, self._at = self._at, row
         self.put_row(values, nulls_are_nan=nulls_are_nan)
@@ -181,27 +161,12 @@ class Columns:
         column = self._column(name)
         if column is None:
             return
+        at = row - self._starts.get(name, self._base)
         if code == FINITE:
-            column[row] = as_float(value) * factor  # type: ignore[arg-type]
-            self.codes.get(name, {}).pop(row, None)
-        elif column[row] != column[row]:
-            self.codes.setdefault(name, {})[row] = code
-
-    def _column(self, name: str) -> array[float] | None:
-        column = self.values.get(name)
-        if column is None:
-            if len(self.values) >= MAX_METRICS:
-                self.dropped += 1
-                return None
-            column = self.values[name] = array("d")
-        if self._names.get(name, ("", 1.0))[0] == name:
-            self._own[name] = column
-        missing = self._at + 1 - len(column)
-        if missing > 0:
-            column.extend([math.nan] * missing)
-        if missing > 1:
-            self._gaps.add(name)
-        return column
+            column[at] = as_float(value) * factor  # type: ignore[arg-type]
+            self._codes.get(name, {}).pop(row, None)
+        elif column[at] != column[at]:
+            self._codes.setdefault(name, {})[row] = code
 
     def _was_a_number(self, name: str) -> bool:
         """A null in a format that may write one for "not logged": a metric that had a number in each of the
@@ -212,26 +177,11 @@ class Columns:
             return False
         return True
 
-    def _holds(self, name: str, row: int) -> bool:
-        column = self.values.get(name)
-        if column is None or len(column) <= row:
-            return False
-        return column[row] == column[row] or row in self.codes.get(name, ())
-
-    def series(self, name: str) -> pl.Series:
-        """One Float64 column, null where there is no finite value."""
-        import numpy as np
-
-        column = self.values[name]
-        if len(column) < self.rows:
-            column = column + array("d", [math.nan] * (self.rows - len(column)))
-        elif name not in self._gaps and not self.codes.get(name):
-            return pl.Series(name, np.array(column), dtype=pl.Float64)
-        return pl.Series(name, np.array(column), dtype=pl.Float64).fill_nan(None)
-
-    def flags(self, name: str) -> pl.Series:
-        """One Int8 column of non-finite codes."""
-        codes = bytearray(self.rows)
-        for row, code in self.codes[name].items():
-            codes[row] = code
-        return pl.Series(name, list(codes), dtype=pl.Int8)
+    def _column(self, name: str) -> array[float] | None:
+        """The column, filled up to the row that is written."""
+        column = self._filled(name)
+        if name in self._starts:
+            self._own.pop(name, None)
+        elif column is not None and self._names.get(name, ("", 1.0))[0] == name:
+            self._own[name] = column
+        return column

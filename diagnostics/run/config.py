@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 
@@ -29,6 +30,11 @@ class Config:
     values: Mapping[str, Any] = field(default_factory=dict)
     user: frozenset[str] = frozenset()
     where: tuple[str, ...] = ()
+
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """What others worked out of this config and keep with it."""
+        return {}
 
     def __bool__(self) -> bool:
         return bool(self.values)

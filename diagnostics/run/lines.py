@@ -6,6 +6,8 @@ import re
 from collections import deque
 
 from klinic.diagnostics.run.events import Line
+from klinic.diagnostics.run.stretches import masked_line
+from klinic.diagnostics.twin import twin
 
 MAX_KEPT = 4000
 TAIL = 60
@@ -118,10 +120,19 @@ class LinesOfNote:
         self._recent: deque[tuple[Place, Line]] = deque(maxlen=MAX_IN_TRACEBACKS // 2)
         self._left: dict[str, int] = {}
         self._after: dict[str, int] = {}
+        self._given: tuple[Line, ...] | None = ()  # what `kept` said, as long as it holds
+
+    def fork(self) -> LinesOfNote:
+        """A copy that goes its own way from here."""
+        other = twin(self)
+        for name in ["kept", "latest", "seen", "times", "noted", "tail", "first", "recent", "left", "after"]:
+            setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
+        return other
 
     def add(self, line: Line, part: int = 0) -> None:
         """Look at one line of a part of the recording."""
         self._count += 1
+        self._given = None
         if len(line.text) > MAX_WIDTH:
             line = Line(line.text[:MAX_WIDTH], line.line, line.source)
         place = part, line.line, self._count
@@ -144,6 +155,7 @@ class LinesOfNote:
     def _look(self, place: Place, line: Line) -> bool:
         """Keep a line if it is of note; whether it was."""
         if self._in_traceback(line):
+            line = masked_line(line)
             self._recent.append((place, line))
             if len(self._first) < MAX_IN_TRACEBACKS:
                 self._first[place] = line
@@ -186,13 +198,19 @@ class LinesOfNote:
 
     def _keep(self, place: Place, line: Line) -> None:
         if len(self._kept) < MAX_KEPT:
-            self._kept[place] = line
+            self._kept[place] = masked_line(line)
 
     def kept(self) -> tuple[Line, ...]:
-        """The lines kept so far, in the order in which they stand."""
+        """The lines kept so far, in the order in which they stand, secrets masked."""
+        if self._given is None:
+            self._given = self._ordered()
+        return self._given
+
+    def _ordered(self) -> tuple[Line, ...]:
         tail = sorted(self._tail, key=_place)[-TAIL:]
-        both = self._first | self._kept | dict(self._latest.values()) | dict(self._recent) | dict(tail)
-        return tuple(both[place] for place in sorted(both))
+        moving = {place: masked_line(line) for place, line in (*self._latest.values(), *tail)}
+        both = moving | self._first | self._kept | dict(self._recent)
+        return tuple(map(both.__getitem__, sorted(both)))
 
 
 def _place(item: tuple[Place, Line]) -> Place:

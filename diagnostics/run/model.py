@@ -77,6 +77,11 @@ class Run:
         return tuple(name for name in self.frame.columns if name not in FIXED)
 
     @cached_property
+    def worked_out(self) -> dict[str, Any]:
+        """What others worked out of this state and keep with it, by name."""
+        return {}
+
+    @cached_property
     def _columns(self) -> frozenset[str]:
         return frozenset(self.frame.columns)
 
@@ -88,7 +93,7 @@ class Run:
     @cached_property
     def restarts(self) -> tuple[int, ...]:
         """Rows at which another attempt begins, the first one apart."""
-        if not self.frame.height:
+        if not self.frame.height or len(self.attempts) == 1:
             return ()
         attempts = self.frame["attempt"]
         return tuple((attempts != attempts.shift(1)).arg_true().to_list())

@@ -6,6 +6,8 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from klinic.diagnostics.run.model import Run
@@ -13,6 +15,7 @@ from klinic.diagnostics.run.model import Run
 SILENT_S, SILENT_STEPS = 60.0, 5  # no heartbeat for the longer of these: the process is gone
 STALLED_S, STALLED_STEPS = 300.0, 10  # alive, but no step for the longer of these
 STARTING_S = 1800.0  # loading models, starting Ray and the first rollout may take this long
+MANY = 64  # of the latest rows, among which 21 with a time usually are
 UNKNOWN = "unknown"
 
 
@@ -38,9 +41,12 @@ def seconds_per_step(run: Run) -> float | None:
     if not run.attempts or "time" not in run.frame.columns:
         return None
     last = run.attempts[-1]
-    times = run.frame["time"].slice(last.first_row, last.rows).drop_nulls().tail(21)
-    median = times.diff().drop_nulls().median()
-    return float(median) if isinstance(median, int | float) and median >= 0 else None
+    times = run.frame["time"].slice(last.first_row, last.rows)
+    known = [time for time in times.tail(MANY).to_list() if time is not None][-21:]
+    known = known if len(known) == 21 else times.drop_nulls().tail(21).to_list()
+    steps = [later - earlier for earlier, later in pairwise(known)]
+    pace = median(steps) if steps else -1.0
+    return pace if pace >= 0 else None
 
 
 def _process_gone(manifest: Mapping[str, Any]) -> bool:

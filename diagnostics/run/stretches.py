@@ -1,4 +1,4 @@
-"""What a run is put together from: stretches of steps, attempts, masked lines."""
+"""What a run is put together from: stretches of steps, configs, manifests, masked lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import Line
-from klinic.diagnostics.run.model import Attempt
 from klinic.diagnostics.run.secrets import masked
 
 
@@ -20,21 +19,6 @@ def rising(steps: list[int]) -> list[tuple[int, int]]:
     """The stretches [start, end) in which each step is higher than the one before."""
     starts = [0, *(at for at in range(1, len(steps)) if steps[at] <= steps[at - 1])]
     return list(zip(starts, [*starts[1:], len(steps)], strict=True)) if steps else []
-
-
-def stretches(attempts: list[int], steps: list[int]) -> tuple[Attempt, ...]:
-    """The attempts of a run, from the attempt and the step of each row."""
-    starts = [row for row, number in enumerate(attempts) if row == 0 or number != attempts[row - 1]]
-    return tuple(
-        Attempt(
-            number=attempts[first],
-            first_row=first,
-            rows=end - first,
-            first_step=min(steps[first:end]),
-            last_step=max(steps[first:end]),
-        )
-        for first, end in zip(starts, [*starts[1:], len(attempts)], strict=False)
-    )
 
 
 def merged_config(configs: dict[int, Config]) -> Config:

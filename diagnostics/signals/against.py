@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,7 @@ class FirstSeen(Node):
     def __init__(self, p: Node) -> None:
         super().__init__(f"first_seen({p.key})", (p,), rank=ALWAYS)
 
-    def advance(self, block: Block, args: list[Stream], state: float | None) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: float | None) -> tuple[Stream, Any]:
         """Find the first true row, if it has not come yet."""
         if state is not None:
             return Stream(state), state

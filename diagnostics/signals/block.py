@@ -73,6 +73,9 @@ class PlainFacts:
     val_rows: float | None = None
 
 
+NOTHING = np.zeros(1, np.bool_)
+
+
 @dataclass(frozen=True)
 class Block:
     """Rows [first, last) of a run's frame. The frame may hold later rows; signals never look at them."""
@@ -117,7 +120,7 @@ class Block:
     def flagged(self, name: str) -> Mask:
         """Rows in which the metric was not finite."""
         if name not in self.run.spoiled:
-            return np.zeros(self.height, dtype=np.bool_)
+            return NOTHING if self.height == 1 else np.zeros(self.height, dtype=np.bool_)
         return np.asarray(self.run.nonfinite[name].slice(self.first, self.height).to_numpy() > 0)
 
     def seen(self, name: str) -> Mask:

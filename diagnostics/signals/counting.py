@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Evaluations(Node):
         """None yet."""
         return 0.0
 
-    def advance(self, block: Block, args: list[Stream], state: float) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: float) -> tuple[Stream, Any]:
         """Running count."""
         counted = evaluated(block).cumsum() + state
         return Stream(counted), (float(counted[-1]) if len(counted) else state)
@@ -64,7 +65,7 @@ class StandardError(Node):
     def __init__(self, m: Node) -> None:
         super().__init__(f"se({m.key})", (m,))
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Row by row, with the number of rows behind the rate."""
         fact = "val_rows" if self.rank == SPARSE else "train_batch_size"
         number = float(block.fact(fact) or DEFAULT_N)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import polars as pl
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
 from klinic.diagnostics.signals.node import Node
-from klinic.diagnostics.signals.stream import Stream, joined, single
+from klinic.diagnostics.signals.stream import UNKNOWN, Stream, joined, single
+from klinic.diagnostics.twin import twin
 
 
 class Evaluator:
@@ -23,8 +24,10 @@ class Evaluator:
         self._index: dict[str, int] = {}
         for root in roots:
             self._place(root)
-        self._args = [[self._index[child.key] for child in node.children] for node in self._order]
+        self._args = [_picking([self._index[child.key] for child in node.children]) for node in self._order]
         self._states: list[Any] = [node.start() for node in self._order]
+        self._moving = [number for number, node in enumerate(self._order) if not node.still]
+        self._still: list[Stream] = []  # of the other nodes, the same at every row
         self._forking = [number for number, node in enumerate(self._order) if type(node).fork is not Node.fork]
         self._streams: list[Stream] = []
 
@@ -54,13 +57,22 @@ class Evaluator:
         return self._evaluated(block)
 
     def _evaluated(self, block: Block) -> list[Stream]:
-        streams: list[Stream] = []
+        streams, states, order, args = self._begun(block), self._states, self._order, self._args
         alone = block.height == 1
-        for number, node in enumerate(self._order):
-            args = [streams[index] for index in self._args[number]]
-            stream, self._states[number] = node.advance(block, args, self._states[number])
-            streams.append(single(stream) if alone else stream)
+        for number in self._moving:
+            stream, states[number] = order[number].advance(block, args[number](streams), states[number])
+            streams[number] = single(stream) if alone and isinstance(stream.values, np.ndarray) else stream
         return streams
+
+    def _begun(self, block: Block) -> list[Stream]:
+        """The streams of the nodes that stand still, with room for the others."""
+        if not self._still:
+            streams = [UNKNOWN] * len(self._order)
+            for number, node in enumerate(self._order):
+                if node.still:
+                    streams[number] = node.advance(block, self._args[number](streams), None)[0]
+            self._still = streams
+        return self._still.copy()
 
     def rest(self) -> None:
         """Let go of the last block's results."""
@@ -68,7 +80,7 @@ class Evaluator:
 
     def fork(self) -> Evaluator:
         """An evaluator that stands where this one does and goes its own way from here."""
-        other = copy(self)
+        other = twin(self)
         other._states = self._states.copy()
         for number in self._forking:
             other._states[number] = self._order[number].fork(self._states[number])
@@ -84,6 +96,13 @@ class Evaluator:
 
     def __len__(self) -> int:
         return len(self._order)
+
+
+def _picking(places: list[int]) -> Callable[[list[Stream]], Sequence[Stream]]:
+    """Picks the streams at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return (lambda streams: (streams[places[0]],)) if places else (lambda streams: ())
 
 
 def evaluate(node: Node, run: Run, facts: Facts | None = None) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.evaluate import Evaluator
-from klinic.diagnostics.signals.node import SPARSE, Node
+from klinic.diagnostics.signals.node import NONE_NEW, ONE_NEW, SPARSE, Node
 from klinic.diagnostics.signals.operators import kleene
 from klinic.diagnostics.signals.registry import Names, Template, signal
 from klinic.diagnostics.signals.stream import Stream
@@ -78,8 +79,10 @@ class OverList(Node):
         """The evaluators by metric; each knows the template bound to its metric."""
         return state[0].evaluators
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Join the members' truth values; a member that has not appeared yet has no say."""
+        if block.height == 1:
+            return self._one(block, *state), state
         members, seen = state
         neutral = float(self.word == "all_of")
         verdict: Any = neutral
@@ -95,6 +98,22 @@ class OverList(Node):
             fresh = fresh | (stream.known(block.height) & appeared)
         return Stream(np.where(anybody, verdict, np.nan), fresh if self.rank == SPARSE else None), state
 
+    def _one(self, block: Block, members: Members, seen: set[str]) -> Stream:
+        """The same over a single row."""
+        verdict: Any = self.word == "all_of"
+        fresh = anybody = False
+        for name in self._listed(block):
+            appeared = bool(self._appeared(name, block, seen)[0])
+            if not appeared and not members.started(name):
+                continue
+            stream = members.stream(name, block)
+            if appeared:
+                number = stream.number
+                said = None if math.isnan(number) else number == 1
+                verdict = kleene("and" if self.word == "all_of" else "or", verdict, said)
+                anybody, fresh = True, fresh or stream.is_known
+        return Stream(verdict if anybody else None, (ONE_NEW if fresh else NONE_NEW) if self.rank == SPARSE else None)
+
     def _listed(self, block: Block) -> Sequence[str]:
         if self.names.fixed:
             return self.names.fixed
@@ -103,7 +122,7 @@ class OverList(Node):
     @staticmethod
     def _appeared(name: str, block: Block, seen: set[str]) -> Mask:
         if name in seen:
-            return np.ones(block.height, np.bool_)
+            return ONE_NEW if block.height == 1 else np.ones(block.height, np.bool_)
         appeared = np.logical_or.accumulate(block.seen(name))
         if appeared.any():
             seen.add(name)

@@ -60,7 +60,7 @@ class Node(ABC):
         return {}
 
     @abstractmethod
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Values over the block's rows, and the state for the next block."""
 
     def __repr__(self) -> str:
@@ -89,7 +89,7 @@ class Constant(Node):
         self.value = value
         self.kind = _kind_of(value)
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """The same scalar for all rows."""
         return Stream(self.value), None
 
@@ -110,7 +110,7 @@ class Metric(Node):
         self.name = name
         self.metrics = frozenset([name])
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Column of the block; the state is the value carried into the next block."""
         if block.height == 1:
             return self._one(block.value(self.name), state)
@@ -145,11 +145,12 @@ class Elementwise(Node):
         self.fn = fn
         self.kind = kind
         self.still = all(child.still for child in children)
+        self.sparse = self.rank == SPARSE
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Apply `fn` to the values."""
-        result = self.fn(*(arg.values for arg in args))
-        return Stream(result, merge_fresh(self.rank, self.children, args)), None
+        result = self.fn(*[arg.values for arg in args])
+        return Stream(result, merge_fresh(self.rank, self.children, args) if self.sparse else None), None
 
 
 class OnValues(Node):
@@ -167,7 +168,12 @@ class OnValues(Node):
     def fold(self, new: Known, state: Any) -> tuple[Floats, Any]:
         """One result for each new value (NaN where unknown), and the next state."""
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def fold_one(self, value: float, block: Block, state: Any) -> tuple[float, Any]:
+        """The same for a single new value."""
+        results, state = self.fold(Known(np.array([value]), block), state)
+        return float(results[0]), state
+
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Gather the new values, fold, scatter the results back to their rows."""
         if block.height == 1:
             return self._one(block, args[0], state)
@@ -186,8 +192,7 @@ class OnValues(Node):
         """The same over a single row."""
         inner, value, new = state[0], None, source.is_known
         if new:
-            results, inner = self.fold(Known(np.array([source.number]), block), inner)
-            result = float(results[0])
+            result, inner = self.fold_one(source.number, block, inner)
             value = result if math.isfinite(result) else None
         if self.rank != SPARSE:
             return Stream(value), (inner, None)

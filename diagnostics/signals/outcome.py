@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -12,7 +14,7 @@ from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.compile import compile_text
 from klinic.diagnostics.signals.lists import Members
-from klinic.diagnostics.signals.node import SPARSE, Kind, Node, rank_of
+from klinic.diagnostics.signals.node import NONE_NEW, ONE_NEW, SPARSE, Kind, Node, rank_of
 from klinic.diagnostics.signals.registry import Count, Template, signal
 from klinic.diagnostics.signals.scope import Scope
 from klinic.diagnostics.signals.stream import Stream
@@ -68,8 +70,10 @@ class OfOutcome(Node):
         """Both are changed in place."""
         return state[0].fork(), dict(state[1])
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Take each row from the metric that is the outcome there."""
+        if block.height == 1:
+            return self._one(block, *state), state
         members, counts = state
         values = np.full(block.height, np.nan)
         fresh = np.zeros(block.height, np.bool_)
@@ -81,6 +85,21 @@ class OfOutcome(Node):
             values = np.where(won, stream.array(block.height), values)
             fresh = fresh | (won & stream.known(block.height))
         return Stream(values, fresh), state
+
+    def _one(self, block: Block, members: Members, counts: dict[str, int]) -> Stream:
+        """The same over a single row."""
+        result, undecided = Stream(None, NONE_NEW), True
+        for name in (*candidates(block.run.metrics), *SCORES):
+            counts[name] = counts.get(name, 0) + (block.value(name) is not None)
+            won = undecided and counts[name] >= (1 if name in SCORES else self.least)
+            undecided = undecided and not won
+            if won:
+                stream = members.stream(name, block)
+                values = None if math.isnan(stream.number) else stream.values
+                result = Stream(values, ONE_NEW if stream.is_known else NONE_NEW)
+            else:
+                members.drop(name)
+        return result
 
     def _winners(self, block: Block, counts: dict[str, int]) -> list[tuple[str, Mask]]:
         """(metric, rows that are its own), best candidate first; the rest falls to the score."""

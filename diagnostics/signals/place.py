@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class FromBlock(Node):
         self.kind = kind
         self.still = still
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Read it off."""
         return Stream(self.read(block)), None
 
@@ -97,7 +97,7 @@ class Boundary(Node):
         """No boundary yet."""
         return FAR, None
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Count on from the last boundary."""
         since, attempt = state
         swapped = swaps(block.run) if self.among == "any" else set()
@@ -128,7 +128,7 @@ class Updates(Node):
         """Not seen to move yet."""
         return False
 
-    def advance(self, block: Block, args: list[Stream], state: bool) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: bool) -> tuple[Stream, Any]:
         """The fact, or what the metrics give away."""
         stated = block.fact("U")
         if stated is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Floats
-from klinic.diagnostics.signals.node import ALWAYS, DENSE, Metric, Node
+from klinic.diagnostics.signals.node import ALWAYS, DENSE, NONE_NEW, ONE_NEW, Metric, Node
 from klinic.diagnostics.signals.registry import Any_, Num, Window, signal
 from klinic.diagnostics.signals.stream import Stream
 from klinic.diagnostics.signals.values import sum_
@@ -22,11 +22,20 @@ class Flags(Node):
         self.metric = metric
         self.metrics = frozenset([metric])
 
-    def advance(self, block: Block, args: list[Stream], state: Any) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Flags over the block."""
+        if block.height == 1:
+            return self._one(block), None
         seen = block.seen(self.metric)
         values = np.where(seen, block.flagged(self.metric), np.nan)
         return Stream(values, seen if self.rank != DENSE else None), None
+
+    def _one(self, block: Block) -> Stream:
+        """The same over a single row."""
+        finite = block.value(self.metric) is not None
+        flag = 0.0 if finite else 1.0 if block.flagged(self.metric)[0] else None
+        fresh = None if self.rank == DENSE else NONE_NEW if flag is None else ONE_NEW
+        return Stream(flag, fresh)
 
 
 @signal
@@ -49,7 +58,7 @@ class Presence(Node):
         """None seen."""
         return 0
 
-    def advance(self, block: Block, args: list[Stream], state: int) -> tuple[Stream, Any]:
+    def advance(self, block: Block, args: Sequence[Stream], state: int) -> tuple[Stream, Any]:
         """Running count."""
         child = self.children[0]
         metric = child.name if self.written and isinstance(child, Metric) else None

@@ -15,14 +15,14 @@ from klinic.diagnostics.signals.block import Floats, Mask
 Value = Any  # an array over the block's rows, or one scalar for all of them; None is unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stream:
-    """A node's values over a block.
+    """A node's values over a block; nobody changes one that was made.
 
     values: an array with NaN where unknown (truth values are 1 and 0), or one scalar for all rows; None is unknown.
     Over a single row it is always a scalar: a run that is followed grows row by row, and arrays of one are slow.
     fresh: rows with a value of its own, for sparse streams that carry their last value forward; None: wherever
-    there is a value. Neither array is written to after it was made.
+    there is a value.
     """
 
     values: Value
@@ -59,18 +59,19 @@ class Stream:
         return values > 0.5 if dtype == pl.Boolean else values
 
 
+UNKNOWN = Stream(None)
+
+
 def spread(value: Value, height: int) -> Floats:
     """A scalar (None and texts as unknown) at every row; an array as it is."""
     if isinstance(value, np.ndarray):
         return value
-    number = np.nan if value is None or isinstance(value, str) else float(value)
-    return np.full(height, number)
+    number = math.nan if value is None or isinstance(value, str) else float(value)
+    return np.array([number]) if height == 1 else np.full(height, number)
 
 
 def single(stream: Stream) -> Stream:
-    """The stream over one row with a scalar for its array."""
-    if not isinstance(stream.values, np.ndarray):
-        return stream
+    """An array's stream over one row, with a scalar in its place."""
     value = float(stream.values[0])
     return Stream(value if value == value else None, stream.fresh)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.block import Floats
+from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import (
     Known,
     Node,
@@ -36,6 +36,12 @@ class Windowed(OnValues):
         out = windows.rolling(joined, len(state), self.window, self.least, self.kernel)
         return out, joined[max(0, len(joined) - self.window + 1) :]
 
+    def fold_one(self, value: float, block: Block, state: Floats) -> tuple[float, Floats]:
+        """One window, the look-back and the value."""
+        joined = np.concatenate((state, (value,)))
+        result = float(self.kernel(joined[None])[0]) if len(joined) >= self.least else math.nan
+        return result, joined[1:] if len(joined) == self.window else joined
+
 
 class Fold(OnValues):
     """A fold value by value: `step(state, value) -> (state, result)`; the state is immutable, or a list."""
@@ -59,6 +65,11 @@ class Fold(OnValues):
         for index, value in enumerate(new.values.tolist()):
             state, out[index] = self.step(state, value)
         return out, state
+
+    def fold_one(self, value: float, block: Block, state: Any) -> tuple[float, Any]:
+        """One step."""
+        state, result = self.step(state, value)
+        return result, state
 
 
 class Accumulated(OnValues):

@@ -75,7 +75,7 @@ def facts(run: Run) -> Facts:
     known = run.worked_out.get("facts")
     if known is None:
         known = run.worked_out["facts"] = _facts(run)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _facts(run: Run) -> Facts:
@@ -199,21 +199,19 @@ def _proved(run: Run) -> dict[str, Any]:
 
 # Start-up lines of verl's trainers, 0.1 to 0.9.1.
 _ANNOUNCED = {
-    "total_steps": "Total training steps: ",
-    "train_rows": "train dataset size: ",
-    "val_rows": "val dataset size: ",
+    "total_steps": re.compile(r"Total training steps: (\d+)"),
+    "train_rows": re.compile(r"train dataset size: (\d+)"),
+    "val_rows": re.compile(r"val dataset size: (\d+)"),
 }
-_NUMBER = re.compile(r"\d+")
 
 
 def _steps_announced(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
     """What start-up lines say where the config does not."""
     told: dict[str, Any] = {}
-    for name, words in _ANNOUNCED.items():
-        if found.get(name) is None:
-            said = (line.text.partition(words)[2] for line in run.lines if words in line.text)
-            numbers = (number for text in said if (number := _NUMBER.match(text)))
-            told |= next(({name: int(number[0])} for number in numbers), {})
+    unknown = {name: pattern for name, pattern in _ANNOUNCED.items() if found.get(name) is None}
+    texts = [line.text for line in run.lines if "size: " in line.text or "steps: " in line.text] if unknown else []
+    for name, pattern in unknown.items():
+        told |= next(({name: int(hit[1])} for hit in map(pattern.search, texts) if hit), {})
     return told
 
 

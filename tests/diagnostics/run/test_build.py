@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.knowledge import canonical
@@ -24,6 +24,7 @@ from klinic.diagnostics.run import (
     Run,
     RunBuilder,
     SampleRead,
+    cells,
 )
 from klinic.diagnostics.run.model import MINUS_INF, NAN, PLUS_INF, SWALLOWED
 
@@ -204,6 +205,39 @@ def test_what_always_holds(events: list[Event], cut: int, differences: Callable[
     for name in run.nonfinite.columns:
         flagged = run.frame.select(pl.col(name)).filter(run.nonfinite[name] > 0)
         assert flagged[name].null_count() == flagged.height
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events=events, cuts=st.lists(st.integers(1, 6), max_size=30))
+def test_states_in_between_share_rows_and_are_never_changed(
+    events: list[Event], cuts: list[int], differences: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often a recording is looked at while it grows, and however few rows stay open in between."""
+    monkeypatch.setattr(cells, "OPEN", 1)
+    monkeypatch.setattr(cells, "MOST_OPEN", 1)
+    builder, seen, last = RunBuilder("log", "test", canonical), [], 0
+    for more in [*cuts, len(events)]:
+        builder.add(events[last : last + more])
+        last += more
+        seen.append((last, builder.build(), builder.fork().build()))
+    for until, run, forked in seen:
+        whole = build(*events[:until])
+        assert differences(run, whole) == differences(_as("log", builder), build(*events)) == []
+        assert forked.frame.equals(run.frame)
+
+
+def test_a_value_that_comes_late_leaves_the_states_before_alone() -> None:
+    builder = RunBuilder("log", "test", canonical)
+    builder.add(Row({A: float(step)}, step) for step in range(1, 301))
+    before = builder.build()
+    builder.add([Row({V: 0.5}, 7), Row({V: math.nan}, 9), Row({A: 301.0}, 301)])
+    after = builder.build()
+    assert not before.has(V)
+    assert before.frame.height == 300
+    assert after.frame[V].drop_nulls().to_list() == [0.5]
+    assert after.frame[V][6] == 0.5
+    assert (after.nonfinite[V].to_numpy() > 0).nonzero()[0].tolist() == [8]
+    assert builder.build().frame.equals(after.frame)
 
 
 def _as(path: str, builder: RunBuilder) -> Run:
