@@ -13,6 +13,7 @@ from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.run import Run
 
 Floats = npt.NDArray[np.float64]
+Steps = npt.NDArray[np.int64]
 FAR, HELD, OF = 4.0, 4, 5  # beyond 4 x the noise at 4 of 5 shared steps
 LEAST = 8  # shared steps without which nothing is said
 CLOCKS = ("timing", "perf/", "training/global_step")  # what the machine decides
@@ -51,8 +52,8 @@ def partings(runs: Sequence[Named]) -> list[Parting]:
     """For each metric that the first run shares with another one, the first step where they part; by step."""
     found: list[Parting] = []
     for other in runs[1:]:
-        shared = [name for name in runs[0].run.metrics if other.run.has(name)]
-        found += [parting for name in shared if (parting := _parting(runs[0], other, name))]
+        both = [name for name in runs[0].run.metrics if other.run.has(name)]
+        found += [parting for name in both if (parting := _parting(runs[0], other, name))]
     first: dict[str, Parting] = {}
     for one in sorted(found, key=lambda parting: (parting.step, parting.metric)):
         first.setdefault(one.metric, one)
@@ -62,10 +63,10 @@ def partings(runs: Sequence[Named]) -> list[Parting]:
 def _parting(one: Named, other: Named, name: str) -> Parting | None:
     if name.startswith(CLOCKS) or "/perf/" in name:
         return None
-    steps, a, b = aligned(one.run, other.run, name)
+    steps, (a, b) = shared((one.run, other.run), name)
     if len(steps) < LEAST:
         return None
-    loud = max(noise(a.tolist()), noise(b.tolist()), 1e-3 * float(np.median(np.abs(a))), 1e-12)
+    loud = max(noise(a), noise(b), 1e-3 * float(np.median(np.abs(a))), 1e-12)
     away = np.abs(a - b) > FAR * loud
     held = np.convolve(away, np.ones(OF), "valid") >= HELD
     if not held.any():
@@ -75,17 +76,25 @@ def _parting(one: Named, other: Named, name: str) -> Parting | None:
     return Parting(name, int(steps[at]), one.name, float(a[at]), other.name, float(b[at]))
 
 
-def aligned(one: Run, other: Run, name: str) -> tuple[Floats, Floats, Floats]:
-    """Steps at which both have a value, the latest attempt's where a step was taken twice, and the values."""
-    left, right = latest(one, name), latest(other, name)
-    steps = sorted(left.keys() & right.keys())
-    return np.array(steps), np.array([left[s] for s in steps]), np.array([right[s] for s in steps])
+def shared(runs: Sequence[Run], name: str) -> tuple[Steps, list[Floats]]:
+    """Steps at which all runs have a value of a metric, in their order, and each run's values there."""
+    columns = [latest(run, name) for run in runs]
+    steps = columns[0][0]
+    if all(np.array_equal(own, steps) for own, _ in columns[1:]):
+        return steps, [values for _, values in columns]
+    for own, _ in columns[1:]:
+        steps = np.intersect1d(steps, own, assume_unique=True)
+    return steps, [values[np.searchsorted(own, steps)] for own, values in columns]
 
 
-def latest(run: Run, name: str) -> dict[int, float]:
-    """Step -> value of a metric; the latest attempt's where a step was taken twice."""
+def latest(run: Run, name: str) -> tuple[Steps, Floats]:
+    """Steps with a value of a metric, ascending, and the values; the latest attempt's where a step was taken twice."""
     known = run.frame.select("step", name).drop_nulls()
-    return dict(zip(known["step"].to_list(), known[name].to_list(), strict=True))
+    steps, values = known["step"].to_numpy(), known[name].to_numpy()
+    if len(steps) > 1 and (np.diff(steps) <= 0).any():
+        steps, back = np.unique(steps[::-1], return_index=True)
+        values = values[::-1][back]
+    return steps, values
 
 
 def ends(runs: Sequence[Named], names: Sequence[str]) -> list[Ends]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from klinic.diagnostics.engine.curves import median_of, noise
-from klinic.diagnostics.gate.partings import CLOCKS, Floats, Named, latest
+from klinic.diagnostics.gate.partings import CLOCKS, Floats, Named, shared
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.signals.node import SPARSE, rank_of
 
@@ -68,19 +68,16 @@ def _directed(name: str) -> bool:
 
 def level(run: Named, baselines: Sequence[Named], name: str) -> Level | None:
     """The run's level and the band; None where the runs share no step with a value."""
-    rows = [latest(one.run, name) for one in (run, *baselines)]
-    steps = sorted(set.intersection(*(set(row) for row in rows)))
-    if not steps:
+    steps, histories = shared([one.run for one in (run, *baselines)], name)
+    if not len(steps):
         return None
     width = 1 if rank_of(name) == SPARSE else min(len(steps), max(LEAST, math.ceil(TAIL * len(steps))))
-    tails = [np.array([row[step] for step in steps[-width:]]) for row in rows]
-    own, *others = [median_of(tail) for tail in tails]
-    histories = [np.array([row[step] for step in steps]) for row in rows]
+    own, *others = [median_of(values[-width:]) for values in histories]
     margin = _margin(name, others, histories, width)
     info = metric(name)
     higher = info is None or info.direction != "lower_is_better"
     healthy = (info.low, info.high) if info else (None, None)
-    return Level(name, own, min(others) - margin, max(others) + margin, steps[-1], higher, len(others), healthy)
+    return Level(name, own, min(others) - margin, max(others) + margin, int(steps[-1]), higher, len(others), healthy)
 
 
 def _margin(name: str, others: Sequence[float], histories: Sequence[Floats], width: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from klinic.dashboards.app import create_app
@@ -15,7 +16,9 @@ from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.store import Shelf
 from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.gate.partings import shared
 from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +78,22 @@ def test_exports_hold_every_row_and_refuse_bad_expressions(recordings: Path) -> 
         assert client.get("/export.csv", query_string={"run": entry.id, "m": "["}).status_code == 400
     finally:
         shelf.stop()
+
+
+def test_steps_are_matched_as_a_person_would_the_latest_attempt_winning() -> None:
+    rng = np.random.default_rng(4)
+    runs = [_rows(rng.integers(1, 60, 90).tolist(), rng) for _ in range(3)]
+    tables = [dict(zip(run.frame["step"], run.frame["loss"], strict=True)) for run in runs]
+    tables = [{step: value for step, value in table.items() if value is not None} for table in tables]
+    expected = sorted(set.intersection(*(set(table) for table in tables)))
+    steps, values = shared(runs, "loss")
+    assert steps.tolist() == expected and len(expected) > 5
+    assert [column.tolist() for column in values] == [[table[step] for step in expected] for table in tables]
+
+
+def _rows(steps: list[int], rng: np.random.Generator) -> Run:
+    """A run that takes some steps again."""
+    frame = pl.DataFrame(
+        {"step": steps, "loss": rng.normal(size=len(steps)).tolist()}, schema={"step": pl.Int64, "loss": pl.Float64}
+    )
+    return Run(frame=frame)
