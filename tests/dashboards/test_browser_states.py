@@ -79,6 +79,7 @@ def test_the_page_of_a_run_directory_waits_for_its_run(serve, visit, recordings,
         page.wait_for_selector(".banner.sick")
         page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length >= 5")
         assert not page.query_selector(".message.waiting, .banner.begins")
+        page.wait_for_selector("[data-tab=policy]:not(.none)")  # tabs fill as metrics come
 
 
 def test_files_that_become_parts_of_a_run_directory_are_no_rows_any_more(serve, visit, recordings, tmp_path) -> None:
@@ -91,3 +92,22 @@ def test_files_that_become_parts_of_a_run_directory_are_no_rows_any_more(serve, 
         (run / "run.json").write_text(json.dumps({"schema": "klinic.run/1", "id": "a", "status": "finished"}))
         page.wait_for_selector(".run-link[title='a']")
         page.wait_for_selector(".run-link[title='a/console.log']", state="detached")
+
+
+def test_a_crash_says_what_to_do_in_the_banner_and_opens_its_log(recorded, visit) -> None:
+    page = visit(f"{recorded}/run?run=h200/err_hydra_typo")
+    page.wait_for_selector(".banner.sick")
+    assert "actor_rollout_ref.actor.optim.lr" in page.inner_text(".banner .story")
+    assert page.get_attribute("[data-tab=log]", "aria-selected") == "true"
+    assert "Could not override" in page.inner_text("#run-body .log")
+    places = [page.locator(f"#run-{part}").bounding_box()["y"] for part in ("incidents", "timeline")]
+    assert places == sorted(places) and "No step was logged" in page.inner_text("#run-timeline")
+
+
+def test_a_phone_lists_runs_without_scrolling_sideways(recorded, visit) -> None:
+    page = visit(recorded, width=400, height=800)
+    page.wait_for_function("() => document.querySelectorAll('.ag-header-cell').length === 2")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
+    page.wait_for_selector(".ag-row .run-finding .place")
+    box = page.locator(".ag-row .run-link").first.bounding_box()
+    assert box["x"] + box["width"] <= 400
