@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped
 
 from klinic.diagnostics.engine.diagnose import diagnose
@@ -35,6 +36,7 @@ ODD = Sheet(
         Item("finding", "EXP01", "entropy", "remark", "low", Severity.INFO),
     ),
 )
+TRICKS = "50 %, a:b,c\r\n::warning file=x::100%25 %0A done"
 TEXT = {
     "type": "object",
     "additionalProperties": False,
@@ -92,6 +94,9 @@ SARIF = closed(
 )
 
 
+SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
+
+
 @pytest.fixture(scope="module")
 def cases():
     root = Path(__file__).parents[2] / "sample_logs"
@@ -111,6 +116,8 @@ def test_the_registries_have_the_formats_of_ci():
 def test_sarif_keeps_to_its_schema(cases):
     document = json.loads(load("sarif", SHEETS)(cases))
     jsonschema.validate(document, SARIF)
+    official = json.loads((SCHEMAS / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
+    assert [error.message for error in jsonschema.Draft4Validator(official).iter_errors(document)] == []
     odd, sick, failed, _ = document["runs"]
     assert [one["ruleId"] for one in odd["results"]] == ["requirement", "oom", "update-too-large", "entropy"]
     region = odd["results"][0]["locations"][0]["physicalLocation"]["region"]
@@ -128,6 +135,7 @@ def test_sarif_keeps_to_its_schema(cases):
 def test_junit_is_read_by_a_known_parser(cases, tmp_path):
     file = tmp_path / "junit.xml"
     file.write_text(load("junit", SHEETS)(cases), "utf-8")
+    assert [error.reason for error in xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd").iter_errors(str(file))] == []
     xml = JUnitXml.fromfile(str(file))
     suites = list(xml)
     assert suites[0].name == ODD.subject and len(suites) == 4
@@ -146,6 +154,27 @@ def test_github_commands_are_one_line_each_and_escaped(cases):
     )
     assert any("100 %25 full less" in line and "line=12" in line for line in lines)
     assert any(line.startswith("::notice title=klinic diagnose::") and line.endswith("passed") for line in lines)
+
+
+def spoken(line: str) -> tuple[str, dict[str, str], str]:
+    """A workflow command as GitHub's runner takes it apart: command, properties, message, all unescaped."""
+    command, _, rest = line.removeprefix("::").partition(" ")
+    properties, _, message = rest.partition("::")
+    named = dict(part.split("=", 1) for part in properties.split(","))
+    for code, sign in (("%2C", ","), ("%3A", ":"), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        named = {name: value.replace(code, sign) for name, value in named.items()}
+        message = message if code in ("%2C", "%3A") else message.replace(code, sign)
+    return command, named, message
+
+
+def test_github_takes_back_what_was_escaped():
+    (line,) = load("github", SHEETS)(
+        [Ready(Sheet("klinic check", "s", (Item("key", "K", "n", "failed", TRICKS, spot=Spot(TRICKS, 3)),)))]
+    ).splitlines()
+    command, named, message = spoken(line)
+    assert command == "error"
+    assert named == {"file": TRICKS, "line": "3", "title": "key failed"}
+    assert message == f"n: {TRICKS}"
 
 
 def test_the_step_summary_gets_a_page(tmp_path, monkeypatch, capsys, cases):
