@@ -5,8 +5,9 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
+from klinic.diagnostics.entries import entry_points
 from klinic.diagnostics.env import checks
 from klinic.diagnostics.env.model import Line, Machine
 from klinic.diagnostics.env.nvidia import with_gpus

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Protocol
 
 from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.entries import entry_points
 from klinic.diagnostics.run import Run
 
 if TYPE_CHECKING:

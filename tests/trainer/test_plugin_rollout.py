@@ -71,9 +71,9 @@ def decode(
     return requests
 
 
-@torch.no_grad()
 def logits(model: Any, tokens: list[int]) -> torch.Tensor:
-    found: torch.Tensor = model(torch.tensor([tokens])).logits[0].float()
+    with torch.no_grad():
+        found: torch.Tensor = model(torch.tensor([tokens])).logits[0].float()
     return found
 
 
