@@ -94,7 +94,7 @@ def _tree(texts: Sequence[str]) -> Any:
     from klinic.diagnostics.verlconfig.generate import config_dir
 
     with initialize_config_dir(str(config_dir()), version_base=None):
-        repository = GlobalHydra.instance().config_loader().repository  # type: ignore[attr-defined]
+        repository = GlobalHydra.instance().config_loader().repository
         repository.load_config = _read_once(repository.load_config)
         return hydra_compose("ppo_trainer", overrides=list(texts))
 
