@@ -190,7 +190,7 @@ def told(judgement: Judgement) -> list[Any]:
     return [(one.state, one.missing, one.severity.to_list(), one.episodes, one.findings) for one in judgement.cards]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.lists(rows, min_size=1, max_size=50), cuts=st.lists(st.integers(1, 50), max_size=8))
 def test_fed_in_any_pieces_the_judgement_is_the_same_at_every_prefix(data: Any, cuts: list[int]) -> None:
     run = built(data)
@@ -200,7 +200,7 @@ def test_fed_in_any_pieces_the_judgement_is_the_same_at_every_prefix(data: Any, 
         assert told(live.judge(seen)) == told(judge(seen, CARDS))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.lists(rows, min_size=2, max_size=40))
 def test_what_was_said_of_a_row_is_not_taken_back(data: Any) -> None:
     run = built(data)

@@ -35,7 +35,7 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.floats(0, 1), max_size=5))
 def test_pieces_of_any_size_give_what_the_whole_gives(
     tmp_path: Path, data: Path, differences: Callable[..., list[str]], name: str, cuts: list[float]

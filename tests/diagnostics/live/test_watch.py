@@ -44,7 +44,7 @@ def whole(samples: Path, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.floats(0, 1), max_size=6))
 def test_live_findings_are_those_of_the_offline_view_whatever_the_pieces(
     tmp_path: Path, samples: Path, name: str, cuts: list[float]

@@ -61,14 +61,14 @@ def cut(data, places):
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=texts, places=st.lists(st.integers(0, 10_000), max_size=12))
 def test_any_chunking_gives_the_same_events(reader, data, places):
     assert events_of(reader, cut(data, places)) == events_of(reader, [data])
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=st.one_of(texts, st.binary(max_size=400)), noise=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)))
 )

@@ -155,7 +155,7 @@ SAMPLES = (
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.binary(max_size=12)), min_size=1, max_size=6))
 def test_mangled_bytes_never_raise(
     tmp_path: Path, data: Path, name: str, edits: list[tuple[float, int, bytes]]
@@ -173,7 +173,7 @@ def test_mangled_bytes_never_raise(
         assert "\n" not in str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.binary(max_size=400))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:

@@ -183,7 +183,7 @@ events = st.lists(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(events=events, cut=st.integers(0, 30))
 def test_what_always_holds(events: list[Event], cut: int, differences: Callable[..., list[str]]) -> None:
     builder = RunBuilder("log", "test", canonical)
@@ -207,7 +207,7 @@ def test_what_always_holds(events: list[Event], cut: int, differences: Callable[
         assert flagged[name].null_count() == flagged.height
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=events, cuts=st.lists(st.integers(1, 6), max_size=30))
 def test_states_in_between_share_rows_and_are_never_changed(
     events: list[Event], cuts: list[int], differences: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch

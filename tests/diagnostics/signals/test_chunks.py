@@ -168,7 +168,7 @@ def test_every_signal_is_covered() -> None:
 
 
 @pytest.mark.parametrize("total", [None, 30])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(run=runs(), data=st.data())
 def test_any_pieces_equal_one_block(total: float | None, run: Run, data: st.DataObject) -> None:
     nodes = [compile_text(text) for text in EXPRESSIONS]
@@ -180,7 +180,7 @@ def test_any_pieces_equal_one_block(total: float | None, run: Run, data: st.Data
         assert one == other, text
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(run=runs())
 def test_row_by_row_equals_one_block(run: Run) -> None:
     nodes = [compile_text(text) for text in EXPRESSIONS]
@@ -190,7 +190,7 @@ def test_row_by_row_equals_one_block(run: Run) -> None:
         assert one == other, text
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(run=runs(), data=st.data())
 def test_order_of_columns_does_not_matter(run: Run, data: st.DataObject) -> None:
     shuffled = Run(

@@ -23,7 +23,7 @@ CONSTRAINED = sorted({key for rule in all_constraints() for key in rule.keys})
 KEYS = st.one_of(st.sampled_from(CONSTRAINED), st.sampled_from(all_keys()), st.text("abc._+~", max_size=20))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(KEYS, VALUES, st.dictionaries(st.sampled_from(CONSTRAINED), VALUES, max_size=6))
 def test_check_override(key: str, value: object, config: dict[str, object]) -> None:
     checked = check_override(key, value, Config(config))
@@ -31,7 +31,7 @@ def test_check_override(key: str, value: object, config: dict[str, object]) -> N
     assert all(found.message for found in violations(Settings(config)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(["verl", "trl", "openrlhf", "", "slime"]),
     st.sampled_from(["", "0.1", "0.5 or later", "0.9.1", "dev"]),
@@ -47,7 +47,7 @@ def test_facts(framework: str, version: str, config: dict[str, object]) -> None:
     assert all(getattr(about, name) is not None for name in about.inferred)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=30), st.text("0123456789.v", max_size=8))
 def test_names(key: str, version: str) -> None:
     assert isinstance(nearest(key), list)
@@ -61,7 +61,7 @@ def test_composition(texts: list[str]) -> None:
     assert {one.text for one in done.refused} <= set(texts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text("[]{},:'\" ab1e-.", max_size=20))
 def test_values(text: str) -> None:
     parsed(text)
