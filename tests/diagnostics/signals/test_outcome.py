@@ -49,6 +49,13 @@ def test_validation_falls_beyond_its_standard_error_only(value_of: Values) -> No
     assert value_of("outcome_fell()", **{VAL: fallen})[-1] is True
 
 
+def test_three_validations_together_are_surer_than_one(value_of: Values) -> None:
+    lower = every(5, [0.6, 0.63, 0.66, 0.66, 0.65, 0.52, 0.52, 0.53])
+    assert value_of("outcome_fell()", **{VAL: lower})[-1] is True
+    within = every(5, [0.6, 0.63, 0.66, 0.66, 0.65, 0.59, 0.58, 0.59])
+    assert not any(value_of("outcome_fell()", **{VAL: within}))
+
+
 def test_flat_rising_and_at_the_ceiling(value_of: Values) -> None:
     flat, rising, ceiling = (noisy(level, 60) for level in (lambda r: 0.3, lambda r: 0.01 * r, lambda r: 0.98))
     for series, is_flat, is_rising in (
