@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from klinic.diagnostics.engine.causes import consequences, worst_root
@@ -9,7 +10,8 @@ from klinic.diagnostics.engine.model import Finding, Incident, Severity
 from klinic.diagnostics.engine.planned import STEP
 
 SHOWN = 3
-NAMES = ("verl", "vLLM", "actor/", "critic/")
+NAMES = ("verl", "vLLM")
+_KEY = re.compile(r"\w[_./=]\w")
 
 
 def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
@@ -73,5 +75,6 @@ def _joined(words: Sequence[str], rest: int = 0) -> str:
 
 
 def capital(text: str) -> str:
-    """A capital at the beginning, unless the first word is a name that is written small."""
-    return text if text.startswith(NAMES) else text[:1].upper() + text[1:]
+    """A capital at the beginning, unless the first word is a name that is written small: of a tool, a key, a metric."""
+    first = text.partition(" ")[0].rstrip(".,:;")
+    return text if text.startswith(NAMES) or _KEY.search(first) else text[:1].upper() + text[1:]

@@ -7,6 +7,7 @@ import pytest
 from klinic.diagnostics.engine.card import CardError, card_from
 from klinic.diagnostics.engine.diagnose import JudgeError, between, diagnose
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.story import capital
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Line, Meta, Row, RunBuilder
 
@@ -199,3 +200,11 @@ def test_a_healthy_recording_pages_nobody_on_any_prefix():
         found = diagnose(run.head(rows))
         assert found.verdict == "healthy", (rows, found.story)
         assert found.health >= 90, rows
+
+
+@pytest.mark.parametrize(
+    "text", ["actor/ppo_kl left its band", "data.max_prompt_length: is short", "ppo_epochs of 4", "verl"]
+)
+def test_a_sentence_does_not_spell_a_key_with_a_capital(text):
+    assert capital(text) == text
+    assert capital(f"the {text}") == f"The {text}"
