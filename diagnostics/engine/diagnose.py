@@ -27,6 +27,7 @@ from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.readers.registry import ADVICE
 from klinic.diagnostics.run import Attempt, Run
 from klinic.diagnostics.verlconfig import Facts, facts
 
@@ -220,7 +221,8 @@ def _check_judgeable(run: Run, incidents: bool, findings: bool) -> None:
             raise JudgeError(f"{where}: no rows in the steps asked for")
         lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
         seen = f"{lines} read as {run.source.format or 'text'}: no metrics and no known incident"
-        raise JudgeError("; ".join([f"{where}: {seen}", *run.notes[:1]]))
+        advice = run.notes[:1] or (ADVICE,)
+        raise JudgeError("; ".join([f"{where}: {seen}", *advice]))
 
 
 def _relations(card: Card) -> Relations:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import Plan, counts, read
-from klinic.diagnostics.readers.registry import ReadError, names, readers, session
+from klinic.diagnostics.readers.registry import ADVICE, ClosedError, ReadError, readers, session
 from klinic.diagnostics.run import Run
 
 __all__ = ["ReadError", "open_run", "open_runs", "readers", "session"]
@@ -40,10 +40,14 @@ def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
             runs += [run for run in read(plan) if counts(run, single=len(found) == 1)]
         except ReadError as error:
             failed.append(error)
-    if runs and len(found) > MAX_FILES:
-        runs[0] = replace(runs[0], notes=(*runs[0].notes, f"only the first {MAX_FILES} files of {path} were searched"))
+    closed = [error for error in failed if isinstance(error, ClosedError)]
+    notes = [f"{len(closed)} files or folders could not be opened (first: {closed[0]})"] if closed else []
+    if len(found) > MAX_FILES:
+        notes.append(f"only the first {MAX_FILES} files of {path} were searched")
     if runs:
-        return runs
+        return [replace(runs[0], notes=(*runs[0].notes, *notes)), *runs[1:]] if notes else runs
     if len(failed) == len(found) == 1:
         raise failed[0]
-    raise ReadError(f"{path}: no run in {len(found)} files; tried {names()}; give the log or the folder of a run")
+    if notes:
+        raise ReadError(f"{path}: no run in {len(found)} files; {'; '.join(notes)}")
+    raise ReadError(f"{path}: no run in {len(found)} files; {ADVICE}")

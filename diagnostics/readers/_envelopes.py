@@ -148,7 +148,7 @@ def _text(value: Any) -> bytes | None:
 
 def envelope_of(data: bytes) -> Envelope | None:
     """The envelope that the beginning of a source shows, or None."""
-    if _HTML.match(data[:4096]):
+    if _HTML.match(data[:4096]) and b"<pre" in data:
         return Page()
     if data[:1] == b"{" and b'"cell_type"' in data and b'"cells"' in data[:4096]:
         return Notebook()

@@ -16,6 +16,12 @@ _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
 _TORN = re.compile(r" - [^\s:]+/[^\s:]*(?::\S*)?(?: -)?")
 _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
 _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
+_TORN_VALUE = re.compile(r"([^\s:]+:[-+]?\d+\.?\d*(?:[eE][-+]?\d*)?)[^\s\d.-]\S*\s")
+_NUMBER_REST = re.compile(r"[\d.eE+\-]+(?: - |$)")
+_FOREIGN = re.compile(r"\s.*[\[\](){}<>|]|[\[\](){}<>|].*\s")
+_DECIMAL_COMMA = re.compile(r":-?(?:0|\d+(?=,(?!\d{3}(?:\D|$)))),\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$)")
+_COMMA = re.compile(r"(:-?\d+),(\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$))")
+_GROUPED = re.compile(r":-?\d{1,3}(?:,\d{3})+(?:\.\d*)?(?= - | -$|\s*$)")
 _SUPERVISED = re.compile(
     r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
 )
@@ -144,12 +150,20 @@ class MetricLine:
             pass
         elif frame.prefixed or not self._fits(text):
             return False
+        self._drop_foreign(text)
         self._body += self._glue(text)
         self._widths.append(len(text))
         self._parts += 1
         self.whole = frame.whole
         self._parsed = None
         return True
+
+    def _drop_foreign(self, text: str) -> None:
+        """Take off another process's message that stands inside a number, the rest of which begins `text`."""
+        start, dash, last = self._body.rpartition(" - ")
+        match = _TORN_VALUE.match(last) if len(last) < MAX_KEY and _NUMBER_REST.match(text) else None
+        if match:
+            self._body = start + dash + match[1]
 
     def _glue(self, text: str) -> str:
         """A blank that a terminal dropped at the break is put back around the dash between items."""
@@ -179,7 +193,7 @@ class MetricLine:
         if self._parsed:
             return self._parsed
         result = self._parsed = Parsed(self.step, self.line)
-        for item in re.split(r"\s+-\s+", " " + self._body.strip()):
+        for item in re.split(r"\s+-\s+", " " + with_points(self._body.strip())):
             item = item.strip().removeprefix("- ").removesuffix(" -")
             key, value = _split(item) if item else ("", None)
             if value is None:
@@ -190,11 +204,30 @@ class MetricLine:
         return result
 
 
+def with_points(body: str) -> str:
+    """The items with numbers as Python spells them, where a locale or a tool wrote `0,25` or `1,234.5`.
+
+    One surely decimal comma (no group of three digits, or after a zero) makes all of the line decimal.
+    """
+    if "," not in body:
+        return body
+    if _DECIMAL_COMMA.search(body):
+        return _COMMA.sub(r"\1.\2", body)
+    return _GROUPED.sub(lambda match: match[0].replace(",", ""), body)
+
+
 def named(parsed: Parsed, before: list[str]) -> tuple[dict[str, float], list[str]]:
-    """Values by key, and remarks: a key that stands twice takes the name that stood in its place in the line before."""
+    """Values by key, and remarks: a key that stands twice takes the name that stood in its place in the line before.
+
+    A key with another process's message inside is put together again where the line before knows it, else left out.
+    """
     values: dict[str, float] = {}
     notes, keys = [], parsed.keys
-    for place, (key, value, _) in enumerate(parsed.items):
+    for place, (written, value, _) in enumerate(parsed.items):
+        key = _mended(written, before) if _FOREIGN.search(written) else written
+        if not key:
+            notes.append(f"line {parsed.line}: a message of another process stands inside a name: {written[:80]!r}")
+            continue
         if key in values:
             known = before[place] if len(before) == len(keys) else key
             notes.append(f"line {parsed.line}: {key} stands twice; the second one is read as {known}")
@@ -203,3 +236,13 @@ def named(parsed: Parsed, before: list[str]) -> tuple[dict[str, float], list[str
             key = known
         values[key] = value
     return values, notes
+
+
+def _mended(key: str, before: list[str]) -> str:
+    """The known key whose beginning and end stand round a foreign text, "" where there is none or more than one."""
+    fit = [known for known in before if len(known) < len(key) and _surrounds(known, key)]
+    return fit[0] if len(fit) == 1 else ""
+
+
+def _surrounds(known: str, key: str) -> bool:
+    return any(key.startswith(known[:at]) and key.endswith(known[at:]) for at in range(len(known) + 1))

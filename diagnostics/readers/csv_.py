@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import STEP_KEYS, TIME_KEYS
@@ -17,18 +18,27 @@ STEPS = (*STEP_KEYS, "training_global_step", "train_global_step", "global_steps"
 DELIMITERS = ",;\t"
 _EXTREME = re.compile(r"__(MIN|MAX)$")
 _VERL = re.compile(r"^(actor|critic|response_length|timing_s|perf|val_core|val_aux)_")
+_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_BEFORE = re.compile(
+    r"#|sep=", re.IGNORECASE
+)  # what may stand before the header: comments, Excel's word for the delimiter
 _WORDS = {"true": 1.0, "false": 0.0}
 
 
 def cell(text: str, delimiter: str = ",") -> float | None:
-    """A cell's number (with a decimal comma between semicolons); None where empty; ValueError for a word."""
+    """A cell's number, with a decimal comma or groups of thousands too; None where empty; ValueError for a word."""
     text = text.strip()
     if not text:
         return None
-    if delimiter == ";":
-        text = text.replace(",", ".")
+    if "," in text:
+        text = text.replace(",", "") if _GROUPED.fullmatch(text) and delimiter != ";" else _decimal(text)
     word = _WORDS.get(text.lower())
     return float(text.replace("_", "x")) if word is None else word
+
+
+def _decimal(text: str) -> str:
+    """A number with a decimal comma as Python spells it; points before the comma part thousands."""
+    return text.replace(".", "").replace(",", ".") if text.rfind(",") > text.rfind(".") else text
 
 
 def cells_of(text: str, delimiter: str) -> list[str]:
@@ -80,7 +90,7 @@ class Table:
             self._pending = text + "\n"
             return
         self._pending = ""
-        cells = cells_of(text, self._delimiter)
+        cells = cells_of(text, self._delimiter) if self._header or not _BEFORE.match(text) else []
         if any(cells):
             yield from self._start(cells) if self._header is None else self._row(cells, last)
 
@@ -138,10 +148,10 @@ class CsvReader:
 
     def sniff(self, head: Head) -> float:
         """How surely the first line is a header and those after it rows of numbers as wide as that."""
-        lines = _text(head).splitlines()[:20]
+        lines = from_header(head)[:20]
         if not head.complete and len(lines) > 1:
             lines = lines[:-1]
-        delimiter = _delimiter(lines)
+        delimiter = delimiter_of(lines)
         if not delimiter:
             return 0.0
         header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()] or [[]]
@@ -152,14 +162,17 @@ class CsvReader:
 
     def open(self, head: Head) -> Table:
         """Start at the header."""
-        return Table(_delimiter(_text(head).splitlines()[:1]) or ",")
+        return Table(delimiter_of(from_header(head)[:1]) or ",")
 
 
-def _text(head: Head) -> str:
-    return head.data.decode("utf-8-sig", "replace").lstrip()
+def from_header(head: Head) -> list[str]:
+    """The lines from the header on."""
+    lines = head.data.decode("utf-8-sig", "replace").lstrip().splitlines()
+    return list(dropwhile(_BEFORE.match, lines))
 
 
-def _delimiter(lines: list[str]) -> str:
+def delimiter_of(lines: list[str]) -> str:
+    """The delimiter of the first line, "" where it is no header of a table."""
     if not lines or lines[0].lstrip().startswith(("{", "[")):
         return ""
     best = max(DELIMITERS, key=lines[0].count)

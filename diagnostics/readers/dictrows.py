@@ -15,11 +15,14 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.rl import framework_of
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, ManifestRead, Meta, Note, Row
 
 MAX_PARTS = 200
 LOSS_DIGITS = 4
-_START = re.compile(r"\{'(?:loss|eps|reward|train_runtime|eval_\w+|objective/\w+|num_tokens|grad_norm)': ")
+_START = re.compile(
+    r"\{'(?:(?:global_)?step|loss|eps|reward|train_runtime|eval_\w+|objective/\w+|num_tokens|grad_norm)': "
+)
 _PAIR = re.compile(
     r"'((?:[^'\\{}]|\\.)+)':\s*('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^,{}\[\]'\"()]*(?:\([^()]*\))?)(?=\s*[,}])"
 )
@@ -136,6 +139,7 @@ class DictRowSession(RowSession):
         written = float(progress[1]) if progress else values.get("step", values.get("global_step", math.nan))
         self._stepped = not math.isnan(written)
         self._step = int(written) if abs(written) < 1e12 else self._step + 1
+        values.pop("step", None)
         return Row(values, self._step, decimals=self._digits(raw, text), line=self._line)
 
     def _digits(self, raw: dict[str, str], text: str) -> dict[str, int]:
@@ -145,9 +149,10 @@ class DictRowSession(RowSession):
         return {"loss": LOSS_DIGITS} if self._rounded else {}
 
     def _tell(self, raw: dict[str, str]) -> Iterable[Event]:
-        framework = "ms-swift" if "global_step/max_steps" in raw or "memory(GiB)" in raw else "trl"
+        framework = "ms-swift" if "global_step/max_steps" in raw or "memory(GiB)" in raw else framework_of(raw) or "trl"
         if framework != self._meta:
             self._meta = framework
+            self._rl = self._rl or framework == "verl"
             yield Meta(framework=framework)
         progress = _PROGRESS.fullmatch(raw.get("global_step/max_steps", ""))
         if progress and int(progress[2]) != self._total:

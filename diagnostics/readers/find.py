@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from klinic.diagnostics.readers import rundir
+from klinic.diagnostics.readers._pipe import refuse_device
 from klinic.diagnostics.readers.beside import NAMES, beside
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.readers.reading import Plan, as_path
@@ -31,6 +32,7 @@ def plans(path: str | Path) -> list[Plan]:
         return [Plan("-", (Part(None, main=True),))]
     if not str(path) or not place.exists():
         raise ReadError(_nowhere(str(path), place))
+    refuse_device(place)
     if place.is_dir():
         return list(_in_folder(place, str(path)))
     if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):
@@ -81,7 +83,8 @@ def _in_folder(root: Path, shown: str) -> Iterator[Plan]:
         yield replace(_run_directory(root), path=shown)
         return
     count = 0
-    for folder, files in _folders(root):
+    closed: list[OSError] = []
+    for folder, files in _folders(root, closed):
         if rundir.is_run_directory(folder):
             yield _run_directory(folder)
             continue
@@ -90,19 +93,32 @@ def _in_folder(root: Path, shown: str) -> Iterator[Plan]:
             count += 1
             if count > MAX_FILES:
                 return
+    for error in closed:  # reading it says why it cannot be opened
+        yield _single(Path(error.filename), str(error.filename))
 
 
-def _folders(root: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Folders below `root` with their files, in order; not into run directories, nor out by symbolic links."""
+def _folders(root: Path, closed: list[OSError]) -> Iterator[tuple[Path, list[Path]]]:
+    """Folders below `root` with their files, in order; not into run directories, nor out by symbolic links.
+
+    closed: takes the folders that may not be opened.
+    """
     real = root.resolve()
-    for at, below, names in os.walk(root):
+    for at, below, names in os.walk(root, onerror=closed.append):
         folder = Path(at)
         deep = len(folder.relative_to(root).parts) >= MAX_DEPTH
         if deep or (rundir.is_run_directory(folder) and folder != root):
             below.clear()
         below[:] = sorted(_latest_checkpoint(name for name in below if not SKIPPED.match(name)))
         files = [folder / name for name in sorted(names) if not name.startswith(".")]
-        yield folder, [file for file in files if file.is_file() and file.resolve().is_relative_to(real)]
+        yield folder, [file for file in files if _is_inside(file, real)]
+
+
+def _is_inside(file: Path, real: Path) -> bool:
+    """Whether a plain file stands below the folder `real`, also when links are followed."""
+    try:
+        return file.is_file() and file.resolve().is_relative_to(real)
+    except OSError:
+        return False
 
 
 def _latest_checkpoint(names: Iterator[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A JSON array of rows, flat or nested, on one line or pretty-printed: read as they come, one row an object."""
+"""Rows as JSON objects, flat or nested, in an array or pretty-printed one after the other: one row an object."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 _BEGINS = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\[\s*\{\s*[\"}]")
+_PRETTY = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _BETWEEN = re.compile(r"[\s,\[]*")
 _DECODER = JSONDecoder()
 SNIFFED = 5
 
 
 class JsonArray:
-    """One array being read: it is written as a whole, so its rows are reported when it ends."""
+    """One file being read: it is written as a whole, so its rows are reported when it ends."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -35,7 +36,7 @@ class JsonArray:
         rows = [row for number, record in enumerate(records, 1) if (row := _row(record, number)) is not None]
         names = dict.fromkeys(name for row in rows for name in row.values)
         if not whole:
-            yield Note(f"the array is cut short or damaged; the {len(records)} whole objects before that were read")
+            yield Note(f"the file is cut short or damaged; the {len(records)} whole objects before that were read")
         yield Meta(framework=framework_of(names), not_rl=why_not_rl(names))
         yield from rows
 
@@ -45,22 +46,27 @@ def _row(record: Any, number: int) -> Row | None:
 
 
 def _records(data: bytes) -> tuple[list[Any], bool]:
-    """(the array's items, whether it is whole)."""
+    """(the objects, whether nothing was left out)."""
     try:
         items = parse(data.removeprefix(b"\xef\xbb\xbf"))
-        return (items, True) if isinstance(items, list) else ([], False)
+        return (items, True) if isinstance(items, list) else ([items], True)
     except ValueError:
-        return list(_before_damage(data.decode("utf-8-sig", "replace"))), False
+        text = data.decode("utf-8-sig", "replace")
+        found = list(_before_damage(text))
+        return [record for record, _ in found], bool(found) and not text[found[-1][1] :].strip() and text.lstrip()[
+            :1
+        ] == "{"
 
 
-def _before_damage(text: str) -> Iterator[Any]:
+def _before_damage(text: str) -> Iterator[tuple[Any, int]]:
+    """(object, where it ends) for each up to the damage."""
     at = _BETWEEN.match(text).end()  # type: ignore[union-attr]
     while at < len(text):
         try:
             record, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             return
-        yield record
+        yield record, at
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
 
 
@@ -68,15 +74,18 @@ class JsonArrayReader:
     """See the module."""
 
     name = "json-array"
-    summary = "a JSON array of rows, flat or nested, pretty-printed or not"
+    summary = (
+        "a JSON array of rows, flat or nested, pretty-printed or not; also pretty-printed objects one after the other"
+    )
 
     def sniff(self, head: Head) -> float:
-        """Sure where the first objects of an array hold numbers."""
-        if not _BEGINS.match(head.data):
+        """Sure where the first objects hold numbers; outside an array there must be two of them."""
+        least = 1 if _BEGINS.match(head.data) else 2 if _PRETTY.match(head.data) else 0
+        if not least:
             return 0.0
         records = _before_damage(head.data.decode("utf-8-sig", "replace"))
-        found = [_row(record, 1) for record, _ in zip(records, range(SNIFFED), strict=False)]
-        return 0.9 if any(found) else 0.0
+        found = [_row(record, 1) for (record, _), _ in zip(records, range(SNIFFED), strict=False)]
+        return 0.9 if len([row for row in found if row]) >= least else 0.0
 
     def open(self, head: Head) -> JsonArray:
         """Start at the first byte."""

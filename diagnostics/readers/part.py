@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from klinic.diagnostics.readers._pipe import opened
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
@@ -86,7 +87,7 @@ class PartReading:
             self._stream = standard_input()
             return
         try:
-            self._stream = self.part.path.open("rb")
+            self._stream = opened(self.part.path)
         except FileNotFoundError:
             if self._live or not self.part.main or self.part.opens is not None:
                 return

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.readers import _strangers as strangers
 from klinic.diagnostics.readers._text import Frame, looks_like_text
 from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.dictrows import DictRowSession
-from klinic.diagnostics.run.events import Event
+from klinic.diagnostics.run.events import Event, Note, Row
 
 
 class PlainTextSession(VerlSession):
     """Reads lines, and metrics of the two common forms should they come after the head that was sniffed."""
 
-    def __init__(self) -> None:
+    def __init__(self, head: bytes = b"") -> None:
         super().__init__(framework="")
+        self._stranger, self._dict_rows = strangers.text(head), False
         self._dicts = DictRowSession()
         self._bulk = None  # rows of other frameworks may stand on any line
 
@@ -22,12 +24,16 @@ class PlainTextSession(VerlSession):
         if found is None:
             super()._other(frame)
         else:
+            found = list(found)
+            self._dict_rows = self._dict_rows or any(isinstance(event, Row) for event in found)
             self._events.extend(found)
 
     def close(self) -> list[Event]:
         """The source has ended."""
-        events = super().close()
-        return [*events, *self._dicts.ended()]
+        events = [*super().close(), *self._dicts.ended()]
+        if self._stranger[0] and not (self._rl_rows or self._dict_rows):
+            events.append(Note(f"this looks like {self._stranger[0]}; {self._stranger[1]}"))
+        return events
 
 
 class PlainTextReader:
@@ -42,7 +48,7 @@ class PlainTextReader:
 
     def open(self, head: Head) -> Session:
         """Start reading."""
-        return PlainTextSession()
+        return PlainTextSession(head.data)
 
 
 READER = PlainTextReader()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from klinic.diagnostics.knowledge import canonical
+from klinic.diagnostics.readers._pipe import STDIN
 from klinic.diagnostics.readers.part import Part, PartReading, StaleError
-from klinic.diagnostics.readers.registry import ReadError, is_binary, names, what_it_is
+from klinic.diagnostics.readers.registry import ClosedError, ReadError, is_binary, unknown
 from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
 
@@ -154,10 +155,8 @@ class Reading:
     def why_nothing(self) -> str:
         """Why the sources gave neither metrics nor text, in a line."""
         main = next(reading for reading in self._parts if reading.part is self.plan.main)
-        seen = main.trouble() or what_it_is(main.head)
-        if not main.head and main.size and not main.trouble():
-            seen = "nothing but NUL bytes"
-        return f"{self.plan.path}: {seen}; tried {names()}; give the log of a training run"
+        seen = main.trouble() or ("nothing but NUL bytes" if not main.head and main.size else "")
+        return unknown(self.plan.path, main.head, seen)
 
     def unreadable(self) -> bool:
         """Whether no reader knew the main part, or it is binary in a text reader's hands."""
@@ -176,7 +175,7 @@ def read(plan: Plan) -> list[Run]:
             raise ReadError(reading.why_nothing())
         return found
     except OSError as error:
-        raise ReadError(os_error(error, plan.path)) from None
+        raise ClosedError(os_error(error, plan.path)) from None
     finally:
         reading.close()
 
@@ -204,5 +203,5 @@ def _size(part: Part) -> int | None:
 
 
 def as_path(path: str | Path) -> Path | None:
-    """The path, or None for stdin (`-`)."""
-    return None if str(path) == "-" else Path(path)
+    """The path, or None for stdin (`-` and its other names)."""
+    return None if str(path) in STDIN else Path(path)

@@ -9,13 +9,19 @@ from functools import cache
 from pathlib import Path
 
 from klinic.diagnostics.entries import entry_points
+from klinic.diagnostics.readers import _strangers as strangers
 from klinic.diagnostics.readers.base import Head, Reader, Session
 
 GROUP = "klinic.readers"
+ADVICE = "give the log of a training run (klinic readers lists the formats)"
 
 
 class ReadError(Exception):
     """A source that cannot be read; the message is one line: what was tried and seen, where, what to do."""
+
+
+class ClosedError(ReadError):
+    """A source that is there and cannot be opened: its permissions, or a disk at fault."""
 
 
 @cache
@@ -30,7 +36,7 @@ def readers() -> tuple[Reader, ...]:
 
 def reader_for(head: Head) -> Reader | None:
     """The reader that is surest of this content, or None where none knows it."""
-    if is_wide(head.data):
+    if is_wide(head.data) or strangers.binary(head.data)[0]:
         return None
     score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in readers()), key=lambda it: it[:2])
     return best if score > 0 else None
@@ -40,13 +46,16 @@ def session(head: Head) -> tuple[Reader, Session]:
     """The surest reader and a session of it at the source's first byte; ReadError where no reader knows it."""
     reader = reader_for(head)
     if reader is None:
-        raise ReadError(f"{head.path or '-'}: {what_it_is(head.data)}; tried {names()}; give a log of a training run")
+        raise ReadError(unknown(str(head.path or "-"), head.data))
     return reader, reader.open(head)
 
 
-def names() -> str:
-    """The readers' names in a line."""
-    return ", ".join(reader.name for reader in readers())
+def unknown(path: str, data: bytes, seen: str = "") -> str:
+    """Why a source cannot be read, in a line. seen: what is wrong with it, where that is known."""
+    what, advice = strangers.binary(data)
+    if not seen and what:
+        return f"{path}: {what}; {advice}"
+    return f"{path}: {seen or what_it_is(data)}; {ADVICE}"
 
 
 def what_it_is(data: bytes) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import codecs
+import lzma
 import sys
 import zlib
 from collections.abc import Iterator
@@ -9,21 +12,31 @@ from typing import Any, BinaryIO
 
 BLOCK = 1 << 21
 HEAD = 256 * 1024
-SLICE = 16 * 1024
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
+MAGICS = (GZIP, ZSTD, BZIP2, XZ)
+SLICE, ZSTD_SLICE = 16 * 1024, 1024  # compressed bytes unpacked at once; zstd makes up to 32 MiB of its slice
+MOST = 4 * 1024 * 1024  # bytes that the others give at once
+# (bytes unpacked, times the compressed ones) from which on a stream is a bomb: without a line end, and altogether.
+ENDLESS, BOMB = (32 * 2**20, 100), (32 * 2**20, 500)
 
 
 class Decoder:
-    """Decompresses gzip and zstd (several members or frames in a row too) as bytes arrive; passes others through.
+    """Decompresses gzip, zstd, bzip2 and xz (several members or frames in a row too) as bytes arrive; passes others.
 
-    A stream that ends early or is damaged gives what came before; `trouble` then says why in words.
+    Text in UTF-16 with its byte order mark, as Excel and PowerShell write it, comes out in UTF-8.
+
+    A stream that ends early, is damaged or unpacks beyond all measure gives what came before; `trouble` then says why
+    in words.
     """
 
     def __init__(self) -> None:
         self.trouble = ""
         self._start = b""
         self._decompress: Any = None
-        self._plain = False
+        self._plain = self._zstd = False
+        self._mark: bytes | None = b""
+        self._wide: codecs.IncrementalDecoder | None = None
+        self._taken = self._given = self._endless = 0
 
     def feed(self, data: bytes) -> bytes:
         """The decompressed bytes that `data` completes."""
@@ -31,17 +44,36 @@ class Decoder:
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """The same in pieces: a few compressed bytes may hold more than should be in memory at once."""
+        for piece in self._unpacked(data):
+            yield self._narrow(piece)
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
         if self._decompress is None and not self._plain:
             self._start += data
-            if len(self._start) < len(ZSTD) and (ZSTD.startswith(self._start) or GZIP.startswith(self._start)):
+            if any(len(self._start) < len(magic) and magic.startswith(self._start) for magic in MAGICS):
                 return
             data, self._start = self._start, b""
-            self._decompress = _decompressor(data)
+            self._begin(data)
             self._plain = self._decompress is None
         if self._plain:
             yield data
         else:
             yield from self._members(data)
+
+    def _narrow(self, data: bytes) -> bytes:
+        """UTF-8 where a byte order mark says UTF-16; its two bytes are waited for."""
+        if self._mark is None:
+            return self._wide.decode(data).encode("utf-8", "replace") if self._wide else data
+        data = self._mark + data
+        if data in (b"\xff", b"\xfe"):
+            self._mark = data
+            return b""
+        if data:
+            self._mark = None
+            wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            self._wide = codecs.getincrementaldecoder("utf-16")("replace") if wide else None
+            return self._narrow(data)
+        return data
 
     def at_end(self) -> str:
         """What is wrong if the source ends here, in words."""
@@ -49,27 +81,66 @@ class Decoder:
             return "the compressed stream ends early; what came before was read"
         return self.trouble
 
+    def _begin(self, data: bytes) -> None:
+        magic = next((magic for magic in MAGICS if data.startswith(magic)), b"")
+        self._decompress, self._zstd = _decompressor(magic), magic == ZSTD
+
     def _members(self, data: bytes) -> Iterator[bytes]:
         while data and not self.trouble:
             if self._decompress.eof:
-                fresh = _decompressor(data)
-                if fresh is None:
+                before = self._decompress
+                self._begin(data)
+                if self._decompress is None:
+                    self._decompress = before
                     self.trouble = "bytes after the compressed stream were left out" if data.strip(b"\0") else ""
                     return
-                self._decompress = fresh
-            piece, data = data[:SLICE], data[SLICE:]
-            yield from self._piece(piece)
+            size = ZSTD_SLICE if self._zstd else SLICE
+            piece, data = data[:size], data[size:]
+            self._taken += len(piece)
+            for given in self._piece(piece):
+                yield given
+                if self._is_bomb(given):
+                    return
             data = self._decompress.unused_data + data if self._decompress.eof else data
 
     def _piece(self, piece: bytes) -> Iterator[bytes]:
         """Decompress a little; where it is damaged, byte by byte up to the damage."""
         before = self._decompress.copy() if hasattr(self._decompress, "copy") else None
+        count = 0
         try:
-            yield self._decompress.decompress(piece)
-        except Exception as error:  # zlib.error, zstandard.ZstdError: the library's own, imported on use only
+            for given in self._unpack(piece):
+                count += len(given)
+                yield given
+        except Exception as error:  # each library raises errors of its own, imported on use only
             self.trouble = f"the compressed stream is damaged ({error}); what came before was read"
             if before is not None:
-                yield from _up_to_damage(before, piece)
+                yield b"".join(_up_to_damage(before, piece))[count:]
+
+    def _unpack(self, piece: bytes) -> Iterator[bytes]:
+        """What a piece holds, at most `MOST` bytes at once where the library can."""
+        unpack = self._decompress
+        if self._zstd:
+            yield unpack.decompress(piece)
+            return
+        yield unpack.decompress(piece, MOST)
+        while rest := getattr(unpack, "unconsumed_tail", b""):
+            yield unpack.decompress(rest, MOST)
+        while not (unpack.eof or getattr(unpack, "needs_input", True)):
+            yield unpack.decompress(b"", MOST)
+
+    def _is_bomb(self, given: bytes) -> bool:
+        """Whether a few bytes unpack to more than a log can be: nobody wrote so much of so little."""
+        self._given += len(given)
+        end = given.rfind(b"\n")
+        self._endless = self._endless + len(given) if end < 0 else len(given) - end
+        for size, (most, times) in ((self._endless, ENDLESS), (self._given, BOMB)):
+            if size > most and self._given > times * self._taken:
+                self.trouble = (
+                    f"the compressed stream unpacks to over {times} times its size; reading stopped after "
+                    f"{self._given >> 20} MiB, what came before was read; unpack it first if it is meant so"
+                )
+                return True
+        return False
 
 
 def _up_to_damage(decompress: Any, piece: bytes) -> Iterator[bytes]:
@@ -80,10 +151,14 @@ def _up_to_damage(decompress: Any, piece: bytes) -> Iterator[bytes]:
             return
 
 
-def _decompressor(data: bytes) -> Any:
-    if data.startswith(GZIP):
+def _decompressor(magic: bytes) -> Any:
+    if magic == GZIP:
         return zlib.decompressobj(wbits=31)
-    if data.startswith(ZSTD):
+    if magic == BZIP2:
+        return bz2.BZ2Decompressor()
+    if magic == XZ:
+        return lzma.LZMADecompressor()
+    if magic == ZSTD:
         import zstandard
 
         return zstandard.ZstdDecompressor().decompressobj()

@@ -32,7 +32,7 @@ class Wrapped:
 
     def close(self) -> list[Event]:
         """The source has ended."""
-        events = []
+        events: list[Event] = []
         for place, lines in enumerate(self._lines):
             data = self._layers[place].take(rest) if (rest := lines.rest()) else b""
             for layer, more in zip(self._layers[place + 1 :], self._lines[place + 1 :], strict=True):

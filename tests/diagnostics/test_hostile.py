@@ -37,7 +37,7 @@ def no_constant(word: str) -> None:
 
 
 def test_every_input_is_expected() -> None:
-    assert {path.name for path in FOLDER.iterdir()} - {"expected.yaml", "SOURCES.md"} == set(EXPECTED)
+    assert {path.name for path in FOLDER.iterdir()} - {"expected.yaml", "SOURCES.md", "make.py"} == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -57,6 +57,14 @@ def test_its_other_reports_are_whole(klinic, name: str) -> None:  # type: ignore
     code, out, _ = klinic("diagnose", FOLDER / name, "--format", "markdown")
     assert code == 0
     assert "<script>" not in out
+
+
+@pytest.mark.parametrize("name", [name for name, expected in EXPECTED.items() if expected.get("same")])
+def test_what_is_inside_is_read_to_the_last_digit(name: str) -> None:
+    run, plain = open_run(FOLDER / name), open_run(FOLDER / "plain.log")
+    assert sorted(run.metrics) == sorted(plain.metrics)
+    columns = ["step", *plain.metrics]
+    assert run.frame.select(columns).equals(plain.frame.select(columns), null_equal=True)
 
 
 def test_metrics_with_odd_names_are_kept() -> None:
@@ -87,7 +95,7 @@ def test_a_mean_stays_finite_where_the_sum_does_not() -> None:
         (["--from", "9" * 30], "invalid value for '--from'"),
         (["--to", "-" + "9" * 30], "invalid value for '--to'"),
         (["--set", "update-too-large.floor=nan"], "is not a number"),
-        (["--rules", str(FOLDER)], "expected.yaml"),
+        (["--rules", str(FOLDER)], "config.yaml"),
         (["--profile", "nope"], "(there are default, seed, strict)"),
         (["--config", str(FOLDER)], "is a directory"),
         (["--config", str(FOLDER / "nothing_but_nul.log")], "binary data"),

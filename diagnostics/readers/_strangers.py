@@ -1,0 +1,69 @@
+"""Files that are no log of a training run, told by content, and what to do with each: words for the error."""
+
+from __future__ import annotations
+
+import re
+
+from klinic.diagnostics.readers._values import number
+
+# What a file begins with (or holds at a place), what it is, what to do.
+_MAGICS = (
+    (0, b"PK\x03\x04", "a zip archive", "unpack it first (unzip)"),
+    (257, b"ustar", "a tar archive", "unpack it first (tar -xf) and give the folder"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first"),
+    (0, b"Rar!", "a RAR archive", "unpack it first"),
+    (0, b"PAR1", "a Parquet table", "write its metrics as CSV first"),
+    (0, b"ARROW1", "an Arrow table", "write its metrics as CSV first"),
+    (0, b"SQLite format 3\0", "an SQLite database (MLflow, Aim, Optuna?)", "export its metrics as CSV first"),
+    (0, b"\x89HDF\r\n", "an HDF5 file", "write its metrics as CSV first"),
+    (0, b"\x93NUMPY", "a NumPy array", "write its metrics as CSV first"),
+    (0, b"%PDF-", "a PDF", "give the log itself"),
+    (0, b"\x89PNG", "a picture", "give the log itself"),
+    (0, b"\xff\xd8\xff", "a picture", "give the log itself"),
+    (0, b"\x7fELF", "a program", "give the log that it wrote"),
+)
+_PICKLE = re.compile(rb"\x80[\x02-\x05][^\n]{0,40}[\x00-\x1f}(\x8c\x95]")
+_SAFETENSORS = re.compile(rb".{5}\0\0\0\{\"", re.DOTALL)
+_TEXTS = (
+    (re.compile(r"\A\s*(?:<!doctype html|<html)", re.IGNORECASE), "an HTML page", "save the log itself"),
+    (
+        re.compile(r"^(?:actor_rollout_ref|algorithm|trainer|data):\s*$", re.MULTILINE),
+        "a config",
+        "klinic preflight checks one; give it with --config beside a log",
+    ),
+    (
+        re.compile(r"\A#!|^import \w+|^from \w+ import ", re.MULTILINE),
+        "a script",
+        "klinic preflight checks a launch script",
+    ),
+)
+
+
+def binary(data: bytes) -> tuple[str, str]:
+    """(what bytes that no reader knows are, what to do); empty where that cannot be told."""
+    for place, magic, what, advice in _MAGICS:
+        if data.startswith(magic, place):
+            return what, advice
+    if _SAFETENSORS.match(data):
+        return "a model's weights", "give the log of the training"
+    if _PICKLE.match(data[:64]):
+        return "a Python pickle, which is never opened", "write its metrics as JSON or CSV"
+    return "", ""
+
+
+def text(data: bytes) -> tuple[str, str]:
+    """The same for text without a metric."""
+    shown = data[:65536].decode("utf-8", "replace")
+    for pattern, what, advice in _TEXTS:
+        if pattern.search(shown):
+            return what, advice
+    if _numbers(shown):
+        return "rows of numbers without a header", "write the metrics' names into the first line"
+    return "", ""
+
+
+def _numbers(shown: str) -> bool:
+    """Whether the first lines are numbers between commas, semicolons or tabs, and nothing else."""
+    rows = [re.split(r"[,;\t]", line) for line in shown.splitlines()[:5] if line.strip()]
+    cells = [cell for row in rows for cell in row if cell.strip()]
+    return bool(rows) and all(len(row) > 1 for row in rows) and all(number(cell) is not None for cell in cells)

@@ -1,0 +1,4 @@
+import torch
+from verl.trainer import main_ppo
+
+main_ppo.main()

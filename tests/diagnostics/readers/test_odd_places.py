@@ -1,0 +1,159 @@
+"""Paths that are no plain file: pipes, devices, loops of links, folders that may not be opened, bombs."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import stat
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from klinic.diagnostics.readers import ReadError, _pipe, find, open_run, open_runs, reading, source
+from klinic.diagnostics.readers.source import Decoder
+
+GOOD = Path(__file__).parents[2] / "data/hostile/plain.log"
+LINES = b"step:1 - actor/x:0.5\nstep:2 - actor/x:0.25\n"
+
+
+def test_a_pipe_without_a_writer_is_told_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ReadError, match="a pipe that nobody writes to"):
+        open_run(tmp_path / "pipe")
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(GOOD.read_bytes(),), daemon=True)
+    writer.start()
+    assert open_run(pipe).frame.equals(open_run(GOOD).frame, null_equal=True)
+    writer.join(10)
+
+
+def test_a_writer_that_has_written_nothing_yet_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    command = ["sh", "-c", f"exec 3> pipe; sleep 0.5; cat {GOOD} >&3"]
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(command, cwd=tmp_path) as writer:
+        monkeypatch.setattr(_pipe, "WAIT", 5.0)
+        assert open_run(tmp_path / "pipe").frame.height == 11
+        assert writer.wait(10) == 0
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
+def test_a_device_is_refused_unread(device: str) -> None:
+    with pytest.raises(ReadError, match="a device, no log"):
+        open_run(device)
+
+
+def test_stdin_has_several_names() -> None:
+    assert [reading.as_path(name) for name in ("-", "/dev/stdin", "/dev/fd/0")] == [None] * 3
+
+
+def test_links_in_a_circle_end_the_search(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/up").symlink_to(tmp_path)
+    (tmp_path / "a/run.log").write_bytes(LINES)
+    (tmp_path / "loop.log").symlink_to(tmp_path / "loop.log")
+    assert [run.source.path for run in open_runs(tmp_path)] == [str(tmp_path / "a/run.log")]
+
+
+def test_a_file_that_may_not_be_opened_is_named_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("good.log", "closed.log"):
+        (tmp_path / name).write_bytes(LINES)
+    _deny(monkeypatch, tmp_path / "closed.log")
+    (run,) = open_runs(tmp_path)
+    assert run.frame.height == 2
+    assert "1 files or folders could not be opened" in " ".join(run.notes)
+    assert "closed.log: permission denied" in " ".join(run.notes)
+    with pytest.raises(ReadError, match=r"closed\.log: permission denied; check the path"):
+        open_runs(tmp_path / "closed.log")
+
+
+def test_a_folder_that_may_not_be_opened_is_named_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "good.log").write_bytes(LINES)
+    error = PermissionError(13, "Permission denied", str(tmp_path / "closed"))
+    walk = os.walk
+
+    def told(root: Path, onerror: Callable[[OSError], object]) -> object:
+        onerror(error)
+        return walk(root)
+
+    (tmp_path / "closed").mkdir()
+    _deny(monkeypatch, tmp_path / "closed")
+    monkeypatch.setattr(find.os, "walk", told)
+    (run,) = open_runs(tmp_path)
+    assert "could not be opened" in " ".join(run.notes)
+
+
+def _deny(monkeypatch: pytest.MonkeyPatch, closed: Path) -> None:
+    """Opening fails as it does without permission; a test that runs as root may open everything."""
+    plain = Path.open
+
+    def opened(path: Path, *args: object, **options: object) -> object:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path, *args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", opened)
+
+
+def test_the_mode_of_a_file_decides_without_root(tmp_path: Path) -> None:
+    closed = tmp_path / "closed.log"
+    closed.write_bytes(LINES)
+    closed.chmod(0)
+    assert stat.S_IMODE(closed.stat().st_mode) == 0
+    if os.access(closed, os.R_OK):
+        pytest.skip("root may read everything")
+    with pytest.raises(ReadError, match="permission denied"):
+        open_run(closed)
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "zstd": zstandard.ZstdCompressor().compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("filling", [b"x" * 2**20, b"\n" * 2**20], ids=["endless line", "empty lines"])
+def test_a_bomb_is_unpacked_up_to_a_limit_and_named(
+    monkeypatch: pytest.MonkeyPatch, packer: str, filling: bytes
+) -> None:
+    monkeypatch.setattr(source, "ENDLESS", (2**20, 100))
+    monkeypatch.setattr(source, "BOMB", (2**20, 500))
+    bomb = PACKERS[packer](LINES + filling * 48)
+    decoder, given = Decoder(), 0
+    for piece in decoder.pieces(bomb):
+        given += len(piece)
+    assert given < 40 * 2**20
+    assert "unpacks to over" in decoder.at_end()
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_what_stands_before_a_bomb_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packer: str) -> None:
+    monkeypatch.setattr(source, "ENDLESS", (2**20, 100))
+    (tmp_path / "bomb").write_bytes(PACKERS[packer](LINES + b"x" * 2**23))
+    run = open_run(tmp_path / "bomb")
+    assert run.frame["actor/x"].to_list() == [0.5, 0.25]
+    assert "unpacks to over" in " ".join(run.notes)
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_long_log_that_packs_well_is_no_bomb(packer: str) -> None:
+    text = b"".join(b"step:%d - actor/x:%d.5 - actor/y:0.123\n" % (at, at % 7) for at in range(20_000))
+    decoder = Decoder()
+    assert b"".join(decoder.pieces(PACKERS[packer](text))) == text
+    assert decoder.at_end() == ""
