@@ -137,7 +137,7 @@ class Klinic(click.Group):
             return super(Klinic, self).main(args, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
 
         if standalone_mode:  # a command's objects live until it ends: looking for garbage among them finds little
-            gc.set_threshold(50_000, 20, 20)
+            gc.set_threshold(200_000, 20, 20)
         return _guarded(run) if standalone_mode else run()
 
 
@@ -152,6 +152,7 @@ def nearest(word: str, known: Sequence[str]) -> str:
 def _guarded(run: Callable[[], Any]) -> NoReturn:
     try:
         result = run()
+        gc.freeze()  # nor is it looked for where the interpreter ends
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "klinic"
         fail(f"{_lowered(error.format_message()).rstrip('.')} (see {where} --help)", error.exit_code)

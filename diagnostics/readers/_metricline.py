@@ -81,21 +81,22 @@ class Parsed:
         """Whether these are the numbers of supervised fine-tuning and nothing else."""
         return bool(self.items) and all(_SUPERVISED.match(key) for key in self.keys)
 
-    def fixed_decimals(self) -> int | None:
+    def fixed_decimals(self, *, but_last: bool = False) -> int | None:
         """Digits after the point where every value was printed with the same number of them, and padded.
 
         Only padding (`0.250`, `1.000`) proves it: `repr` never writes a trailing zero but in `x.0`.
         """
-        counts = set(self._places())
+        items = self.items[:-1] if but_last else self.items
+        counts = {places for finite, places in self._places()[: len(items)] if finite}
         if len(counts) != 1:
             return None
         (count,) = counts
-        padded = any(raw.endswith("0") for _, _, raw in self.items)
-        return count if count is not None and count >= 2 and padded else None
+        padded = count is not None and count >= 2 and any(raw.endswith("0") for _, _, raw in items)
+        return count if padded else None
 
     def matches(self, count: int) -> bool:
         """Whether no value contradicts that the source prints `count` decimals."""
-        return all(places == count for places in self._places())
+        return all(places == count for finite, places in self._places() if finite)
 
     def drop_cut_value(self, before: list[str], fixed: int | None, *, whole: bool) -> None:
         """The last value of a line that was cut may lack digits; it is left out where the log proves it.
@@ -106,17 +107,17 @@ class Parsed:
             return
         key, _, raw = self.items[-1]
         known = before[: len(self.items)] == self.keys and len(before) > len(self.items)
-        fixed = Parsed(0, 0, self.items[:-1]).fixed_decimals() or fixed
+        fixed = self.fixed_decimals(but_last=True) or fixed
         plain = _PLAIN.fullmatch(raw.strip())
         if (fixed is not None and plain and len(raw.strip().partition(".")[2]) < fixed) or (known and not whole):
             self.items.pop()
             self.cut = f"{key}:{raw}"
 
-    def _places(self) -> list[int | None]:
-        """Digits after the point of every value that is a number; looked at once."""
+    def _places(self) -> list[tuple[bool, int | None]]:
+        """Of every value: whether it is a number, and its digits after the point; looked at once."""
         if len(self._counted) != len(self.items):
             self._counted = [(value == value, decimals(raw)) for _, value, raw in self.items]
-        return [places for finite, places in self._counted if finite]
+        return self._counted
 
 
 class MetricLine:

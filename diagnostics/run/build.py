@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from klinic.diagnostics.knowledge.names import scale
@@ -44,6 +44,7 @@ class RunBuilder:
         self._rows = Rows(lambda raw: rename(raw, self._source.framework))
         self._rename = rename
         self._decimals: dict[str, int] = {}
+        self._printed: Mapping[str, int] = {}  # decimals of a row that were taken: most rows have the same ones
         self._configs: dict[int, Config] = {}
         self._said_by: dict[str, int] = {}  # word of the source -> part that said it
         self._manifests: dict[int, dict[str, object]] = {}
@@ -132,6 +133,7 @@ class RunBuilder:
         self._said_by.update(dict.fromkeys(known, part))
         if known.get("framework", self._source.framework) != self._source.framework:
             self._rows.columns.forget_names()
+            self._printed = {}
         self._source = replace(self._source, **known)
 
     def _take_row(self, row: Row) -> None:
@@ -146,8 +148,14 @@ class RunBuilder:
         else:
             rows.dated(row.time)
         rows.columns.put_row(row.values, nulls_are_nan=row.nulls_are_nan)
-        for raw, digits in row.decimals.items():
-            name = rows.columns.name(raw)
+        if row.decimals and row.decimals != self._printed:
+            self._take_decimals(row.decimals)
+
+    def _take_decimals(self, printed: Mapping[str, int]) -> None:
+        """The most digits that were seen of each metric, in the unit of its column."""
+        self._printed = printed
+        for raw, digits in printed.items():
+            name = self._rows.columns.name(raw)
             digits -= round(math.log10(scale(raw)))
             self._decimals[name] = max(digits, self._decimals.get(name, 0))
 
