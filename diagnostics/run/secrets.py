@@ -42,9 +42,14 @@ _SECRET_KEY = re.compile(rf"(?:.*[_.\-/])?{_NAME}", re.IGNORECASE)
 _HARMLESS = re.compile(r"(?:[\d.]+|true|false|none|null|\$\{?\w+\}?.*|<.*|\[.*|/.*)", re.IGNORECASE)
 
 
-@lru_cache(maxsize=8192)
 def masked(text: str) -> str:
-    """Text with every secret as `***`."""
+    """Text with every secret as `***`; the very same object where it holds none."""
+    found = _masked(text)
+    return text if found == text else found
+
+
+@lru_cache(maxsize=8192)
+def _masked(text: str) -> str:
     if not _HINT.search(text):
         return text
     text = _PRIVATE.sub(MASK, text)

@@ -108,3 +108,10 @@ def test_masking_takes_no_time_on_long_odd_text(piece: str) -> None:
     started = time.perf_counter()
     masked(piece * (400_000 // len(piece)) + "key")
     assert time.perf_counter() - started < 5
+
+
+def test_text_without_a_secret_is_given_back_as_it_is() -> None:
+    first, again = (f"worker {number} timed out, token count 3" for number in (7, 7))
+    assert first is not again
+    assert masked(first) is first
+    assert masked(again) is again
