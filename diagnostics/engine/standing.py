@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,18 +40,17 @@ class Readings:
 
 @dataclass(frozen=True)
 class Standing:
-    """A prescription with what it was computed from, beside the run's config and its facts."""
+    """A prescription with what it was computed from, beside the run's config and its facts; it holds no run."""
 
     basis: tuple[Any, ...]
-    readings: Readings
+    taken: Mapping[tuple[str, str, Kind], tuple[Card, Reading]]
     overrides: tuple[Override, ...]
 
     def holds(self, basis: tuple[Any, ...], read: Read) -> bool:
         """Whether it would be computed from the same."""
         if basis != self.basis:
             return False
-        taken = self.readings.taken.items()
-        return all(read(card, text, kind) == value for (_, text, kind), (card, value) in taken)
+        return all(read(card, text, kind) == value for (_, text, kind), (card, value) in self.taken.items())
 
 
 def prescribed(
@@ -71,6 +70,7 @@ def prescribed(
     standing: Standing | None = run.config.worked_out.get("prescription")
     if standing is None or not standing.holds(basis, read):
         readings = Readings(read)
-        standing = Standing(basis, readings, compute(readings))
+        overrides = compute(readings)
+        standing = Standing(basis, readings.taken, overrides)
         run.config.worked_out["prescription"] = standing
     return standing.overrides

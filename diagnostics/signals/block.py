@@ -144,12 +144,17 @@ class Block:
         """Row of the frame at which the training that the block's first row belongs to began from scratch."""
         return max((row for row in fresh_starts(self.run, 0, self.first + 1)), default=0)
 
-    @cached_property
+    @property
     def trainings(self) -> list[Block]:
         """The block cut where a training begins from scratch; itself where none does."""
+        return self._parts or [self]
+
+    @cached_property
+    def _parts(self) -> list[Block]:
+        """The parts of a block that is cut; never the block itself, which would then wait for the garbage collector."""
         cuts = [row for row in fresh_starts(self.run, self.first, self.last) if row > self.first]
         ends = [self.first, *cuts, self.last]
-        return [replace(self, first=a, last=b) for a, b in pairwise(ends)] if cuts else [self]
+        return [replace(self, first=a, last=b) for a, b in pairwise(ends)] if cuts else []
 
     @property
     def anew(self) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from klinic.dashboards.store import Shelf
+from klinic.dashboards.store import Shelf, judging
 from klinic.dashboards.views.launch import launch_command
 
 
@@ -170,6 +172,26 @@ def test_a_run_shows_before_it_is_judged(tmp_path: Path, monkeypatch) -> None:
     finally:
         go_on.set()
         made.stop()
+
+
+def test_what_a_run_was_before_is_let_go_at_once(shelf, tmp_path: Path, monkeypatch) -> None:
+    """A long run holds many megabytes a version: none may wait for the garbage collector."""
+    monkeypatch.setattr(judging, "SHARE", 1.0)
+    path = tmp_path / "a" / "metrics.jsonl"
+    write(path, range(1, 30))
+    made = shelf(tmp_path)
+    gc.collect()
+    gc.disable()
+    try:
+        before = []
+        for step in range(30, 34):
+            before.append(weakref.ref(made.entries["a/metrics.jsonl"].run))
+            write(path, range(step, step + 1), "a")
+            made.round()
+        assert made.entries["a/metrics.jsonl"].run.frame.height == 33
+        assert [old() for old in before] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def _until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
