@@ -37,9 +37,15 @@ def _chain(findings: Sequence[Finding]) -> str:
     text = f"{capital(root.message.rstrip('.'))}, {_since(root)}"
     if followers:
         shown = sorted(followers, key=lambda f: -f.severity)[:SHOWN]
-        told = [f"{f.name} at step {f.first_step}" for f in followers if f in shown]
-        text += f"; then {_joined(told, len(followers) - SHOWN)}"
+        early = [f for f in shown if f.first_step < root.first_step]
+        later = [f for f in followers if f in shown and f not in early]
+        text += f"; first seen as {_told(early)}" if early else ""
+        text += f"; then {_told(later, len(followers) - SHOWN)}" if later else ""
     return f"{text}.{_others(root, findings)}"
+
+
+def _told(findings: Sequence[Finding], rest: int = 0) -> str:
+    return _joined([f"{f.name} at step {f.first_step}" for f in findings], rest)
 
 
 def _others(root: Finding, findings: Sequence[Finding]) -> str:
