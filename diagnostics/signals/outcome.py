@@ -25,7 +25,7 @@ CEILING = 0.95  # of a rate: above it there is no room left to rise
 _RISE = "0.1 * highest(best(it, {k}) - first(it, {f}), abs(best(it, {k})))"
 _FELL = {
     False: f"best(it, 10) - med(it, 5) > highest(3 * noise(it), {_RISE.format(k=10, f=5)})",
-    # The best of n evaluations is lucky: its lead grows with their number. Three evaluations together are surer than one.
+    # The best of n evaluations is lucky: its lead grows with their number. Three together are surer than one.
     True: f"best(it, 1) - it > highest(3 * sqrt(1 + log(count(it))) * se(it), 3 * noise(it), {_RISE.format(k=1, f=1)})"
     " or fill(best(it, 3) - mean(it, 3) > highest(3 * sqrt(1 + log(count(it))) * se(it), 3 * noise(it)) / sqrt(3)"
     f" and best(it, 3) - mean(it, 3) > {_RISE.format(k=3, f=1)} and count(it) >= 6, False)",

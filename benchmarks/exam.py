@@ -1,0 +1,50 @@
+"""Examine the diagnosis: faults injected into healthy recordings, and healthy runs under stress.
+
+    .venv/bin/python benchmarks/exam.py [--paper 2] [--each 6] [--pairs 2] [--calm 4] [--show]
+    .venv/bin/python benchmarks/exam.py --only truncation --show
+    .venv/bin/python benchmarks/exam.py --peer PATH/TO/rl-doctor
+
+docs/accuracy.md says what is simulated. --paper 1: the carriers and magnitudes on which cards were mended; 2: others.
+--each, --pairs, --calm: items a fault, a pair of faults, a kind of healthy run. --show: every miss. --out: a line of
+JSON an item. --peer: rl-doctor (PyPI rldoctor) answers the same items, as JSON lines.
+"""
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from exams import scoring
+from exams.marking import as_json, marked
+from exams.plan import PAPERS, items
+
+
+def main() -> int:
+    asked = _arguments()
+    chosen = [
+        item for item in items(PAPERS[asked.paper], asked.each, asked.pairs, asked.calm) if asked.only in item.name
+    ]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        marks = list(pool.map(partial(marked, peer=asked.peer), chosen))
+    if asked.out:
+        asked.out.write_text("".join(as_json(mark) + "\n" for mark in marks), "utf-8")
+    for lines in (scoring.summary, scoring.by_fault, *([scoring.misses] if asked.show else [])):
+        print("\n".join(lines(marks)), end="\n\n")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--paper", type=int, choices=sorted(PAPERS), default=2)
+    for name, count in (("each", 6), ("pairs", 2), ("calm", 4), ("jobs", 2)):
+        parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--only", default="", help="items whose name holds this")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--peer", default="", metavar="COMMAND")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
