@@ -30,6 +30,11 @@ class Cells:
         self._codes: dict[str, dict[int, int]] = {}
         self._sealed, self._flags = Sealed(pl.Float64), Sealed(pl.Int8, 0)
 
+    @property
+    def many_open(self) -> bool:
+        """Whether there are rows to seal."""
+        return self.rows - self._base > MOST_OPEN
+
     def copy_to(self, other: Cells) -> None:
         """Let another hold what this one does, to go its own way from here."""
         other.rows, other._at, other._base, other.dropped = self.rows, self._at, self._base, self.dropped
@@ -100,8 +105,7 @@ class Cells:
         spoiled = [name for name, codes in self._codes.items() if codes or name in self._flags.names]
         flags = pl.DataFrame(list(map(self._codes_of, spoiled)))
         frame, nonfinite = self._sealed.above(opened), self._flags.above(flags)
-        height = self.rows - self._base
-        number = height - OPEN if height > MOST_OPEN else 0
+        number = self.rows - self._base - OPEN if self.many_open else 0
         if number:
             self._sealed.add(opened.head(number), number)
             self._flags.add(flags.head(number), number)

@@ -29,7 +29,9 @@ class Rows:
         self._stands = pl.DataFrame()  # step, time and attempt of the rows that are not open, with others
 
     def fork(self, rename: Callable[[str], str]) -> Rows:
-        """A copy that can grow without touching this one."""
+        """A copy that can grow without touching this one; what both have is sealed, so that they share it."""
+        if self.columns.many_open:
+            self.frames()
         other = Rows(rename)
         other.columns, other._base, other._stands = self.columns.fork(rename), self._base, self._stands
         other._steps, other._times = self._steps.copy(), self._times.copy()

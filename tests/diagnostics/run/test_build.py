@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -238,6 +239,15 @@ def test_a_value_that_comes_late_leaves_the_states_before_alone() -> None:
     assert after.frame[V][6] == 0.5
     assert (after.nonfinite[V].to_numpy() > 0).nonzero()[0].tolist() == [8]
     assert builder.build().frame.equals(after.frame)
+
+
+def test_forks_share_the_rows_that_stand() -> None:
+    builder = RunBuilder("log", "test", canonical)
+    builder.add(Row({A: float(step)}, step) for step in range(1, 1001))
+    forks = [builder.fork() for _ in range(2)]
+    assert {fork._rows.columns.rows - fork._rows.columns._base for fork in forks} == {cells.OPEN}
+    chunks = [fork.build().frame[A].get_chunks()[0] for fork in forks]
+    assert np.shares_memory(*(chunk.to_numpy(allow_copy=False) for chunk in chunks))
 
 
 def _as(path: str, builder: RunBuilder) -> Run:
