@@ -10,7 +10,7 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
-from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, value_of
+from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, own_names, value_of
 from klinic.diagnostics.language import spoken
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
@@ -104,9 +104,10 @@ def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
 
 
 def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
-    """Written for this framework (verl where neither the remedy nor the log names one), at work in this run, and
-    its `if` holds."""
-    if remedy.get("framework", "verl") != (patient.run.source.framework or "verl"):
+    """Written for this framework, or for all that have the setting; at work in this run, and its `if` holds."""
+    if remedy.get("framework", patient.run.source.framework) != patient.run.source.framework:
+        return False
+    if "framework" not in remedy and not is_verl(patient.run) and not own_names(patient.run, str(remedy["key"])):
         return False
     if is_verl(patient.run) and idle(str(remedy["key"]), patient.about):
         return False
@@ -117,7 +118,7 @@ def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
 def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: _Patient) -> Override | None:
     """None where the new value cannot be computed, is the old one, or would be refused."""
     key, run = str(remedy["key"]), patient.run
-    spelled = for_version(key, patient.about.version) if is_verl(run) else key
+    spelled = for_version(key, patient.about.version) if is_verl(run) else _own(run, key)
     if spelled is None:
         return None
     old = value_of(run, spelled if spelled in run.config.values else key)
@@ -135,9 +136,9 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         new = _appended(old, new.value)
     if _same(new, old) or (isinstance(new, Drop) and spelled not in run.config.values):
         return None
-    text = as_override(key, new, run)
+    text = as_override(key if is_verl(run) else spelled, new, run)
     checked = _check(text.partition("=")[0], new, run)
-    if spelled != table.plain(key):
+    if is_verl(run) and spelled != table.plain(key):
         text = text.replace(table.plain(key), spelled, 1).lstrip("+")
         checked = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
     if checked is None:
@@ -154,6 +155,12 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         side_effects=str(remedy.get("side_effect", "")),
         checked=checked,
     )
+
+
+def _own(run: Run, key: str) -> str:
+    """The name that the run's config has for verl's key, else its framework's first; the key where it has none."""
+    names = own_names(run, key)
+    return next((name for name in names if name in run.config.values), names[0] if names else key)
 
 
 def _check(key: str, value: Any, run: Run) -> str | None:

@@ -1,4 +1,4 @@
-"""A run's value of a setting, and a new value as an override to paste."""
+"""A run's value of a setting, and a new value as an override to paste, in the words of the run's framework."""
 
 from __future__ import annotations
 
@@ -7,28 +7,41 @@ from typing import Any
 from klinic.diagnostics.engine.remedy import Drop
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import table
+from klinic.diagnostics.verlconfig.dialects import names_in
 from klinic.diagnostics.verlconfig.spelling import spelt
 
 hydra = spelt  # the name under which reports and preflight know it
 
-# Settings that verl logs as metrics; the largest value is the one after warm-up and before decay.
+# Settings that are logged as metrics; the largest value is the one after warm-up and before decay.
 LOGGED = {"actor_rollout_ref.actor.optim.lr": "actor/lr", "critic.optim.lr": "critic/lr"}
+CAP, LONGEST, CUT = "data.max_response_length", "response_length/max", "response_length/clip_ratio"
+SEEN = 3  # batches whose longest response is the same one: the cap
+FLAGS = {"openrlhf": "_", "slime": "-"}  # frameworks that take `--name value`, and how they join words
 
 
 def value_of(run: Run, key: str) -> Any:
     """The run's value of a key: from its config, else as its metrics show it, else verl's default for a verl run."""
     key = table.plain(key)
-    if key in run.config.values:
-        return run.config.values[key]
-    if not is_verl(run):
-        return None
-    shown = _logged(run, LOGGED.get(key, ""))
-    return table.default(key) if shown is None else shown
+    for name in (key, *own_names(run, key)):
+        if name in run.config.values:
+            return run.config.values[name]
+    shown = _shown(run, key)
+    return shown if shown is not None or not is_verl(run) else table.default(key)
 
 
 def is_verl(run: Run) -> bool:
     """Whether the log is verl's, or says nothing of another framework."""
     return (run.source.framework or "verl") == "verl"
+
+
+def own_names(run: Run, key: str) -> tuple[str, ...]:
+    """What the run's framework calls verl's key; () for verl itself, and where it has nothing of the kind."""
+    return () if is_verl(run) else names_in(run.source.framework, table.plain(key))
+
+
+def _shown(run: Run, key: str) -> float | None:
+    """What metrics alone say of a setting; None where they do not."""
+    return _cap(run) if key == CAP else _logged(run, LOGGED.get(key, ""))
 
 
 def _logged(run: Run, metric: str) -> float | None:
@@ -39,10 +52,21 @@ def _logged(run: Run, metric: str) -> float | None:
     return float(f"{largest:.6g}") if isinstance(largest, float) and largest > 0 else None
 
 
+def _cap(run: Run) -> int | None:
+    """The cap on responses: the longest one of several batches in which responses were cut."""
+    if not run.has(LONGEST) or not run.has(CUT):
+        return None
+    longest = run.frame[LONGEST].drop_nulls()
+    peak = longest.max()
+    cut = run.frame[CUT].max()
+    pinned = isinstance(peak, float) and int((longest == peak).sum()) >= SEEN
+    return int(peak) if pinned and isinstance(cut, float) and cut > 0 else None  # type: ignore[call-overload]
+
+
 def is_assumed(run: Run, key: str) -> bool:
     """Whether nothing tells the run's value of a key, so that verl's default is taken for it."""
-    shown = _logged(run, LOGGED.get(table.plain(key), ""))
-    return not run.config and is_verl(run) and shown is None and value_of(run, key) is not None
+    plain = table.plain(key)
+    return not run.config and is_verl(run) and _shown(run, plain) is None and value_of(run, plain) is not None
 
 
 def assumed_remark(run: Run, key: str, old: Any) -> str:
@@ -56,5 +80,8 @@ def as_override(key: str, value: Any, run: Run) -> str:
     """The text to paste: `key=value` in Hydra's syntax, `+key=value` for a key that verl's config lacks, `~key`."""
     if isinstance(value, Drop):
         return f"~{key}"
+    joint = FLAGS.get(run.source.framework)
+    if joint is not None:
+        return f"--{key.replace('_', joint)} {hydra(value)}"
     plus = "+" if is_verl(run) and table.needs_plus(key) else ""
     return f"{plus}{key}={hydra(value)}"

@@ -11,6 +11,7 @@ from klinic.diagnostics.signals.place import FromBlock
 from klinic.diagnostics.signals.registry import Default, Text, Window, signal
 from klinic.diagnostics.signals.stream import Value
 from klinic.diagnostics.signals.values import sum_
+from klinic.diagnostics.verlconfig.dialects import dialect, names_in
 
 
 def as_scalar(value: Any) -> Value:
@@ -28,13 +29,17 @@ class ConfigValue(FromBlock):
         super().__init__(f"cfg({key!r}, {default!r})", self._read, "scalar")
 
     def _read(self, block: Block) -> Value:
-        value = as_scalar(block.run.config.get(self.config_key))
+        config = block.run.config
+        value = as_scalar(config.get(self.config_key))
+        if value is None and config.values:
+            names = names_in(dialect(block.run.source.framework, config.values), self.config_key)
+            value = next((found for name in names if (found := as_scalar(config.get(name))) is not None), None)
         return self.default if value is None else value
 
 
 @signal
 def cfg(key: Text, default: Default = None) -> Node:
-    """Config value; the default, else unknown, where the log does not say."""
+    """Config value by verl's key, or by another framework's own; the default, else unknown, where nothing says it."""
     return ConfigValue(key, default)
 
 

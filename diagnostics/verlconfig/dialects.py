@@ -80,6 +80,42 @@ OPENRLHF: Mapping[str, tuple[str, ...]] = {
     "lora_rank": ("lora_rank",),
 }
 
+# examples/configs/grpo_math_1B.yaml of NVIDIA-NeMo/RL.
+NEMO_RL: Mapping[str, tuple[str, ...]] = {
+    "n": ("grpo.num_generations_per_prompt",),
+    "total_steps": ("grpo.max_num_steps",),
+    "total_epochs": ("grpo.max_num_epochs",),
+    "response_cap": ("policy.generation.max_new_tokens",),
+    "train_batch_size": ("grpo.num_prompts_per_step",),
+    "clip_low": ("loss_fn.ratio_clip_min",),
+    "clip_high": ("loss_fn.ratio_clip_max",),
+    "lr": ("policy.optimizer.kwargs.lr", "policy.megatron_cfg.optimizer.lr"),
+    "kl_loss_coef": ("loss_fn.reference_policy_kl_penalty",),
+    "temperature": ("policy.generation.temperature",),
+    "test_freq": ("grpo.val_period",),
+    "save_freq": ("checkpointing.save_period",),
+}
+
+# Arguments of THUDM/slime's train.py as argparse keeps them; typed with dashes.
+SLIME: Mapping[str, tuple[str, ...]] = {
+    "algorithm": ("advantage_estimator",),
+    "n": ("n_samples_per_prompt",),
+    "total_steps": ("num_rollout",),
+    "response_cap": ("rollout_max_response_len",),
+    "train_batch_size": ("rollout_batch_size",),
+    "use_kl_loss": ("use_kl_loss",),
+    "clip_low": ("eps_clip",),
+    "clip_high": ("eps_clip_high", "eps_clip"),
+    "lr": ("lr",),
+    "critic_lr": ("critic_lr",),
+    "kl_coef": ("kl_coef",),
+    "kl_loss_coef": ("kl_loss_coef",),
+    "entropy_coeff": ("entropy_coef",),
+    "temperature": ("rollout_temperature",),
+    "test_freq": ("eval_interval",),
+    "save_freq": ("save_interval",),
+}
+
 NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "verl": VERL,
     "trl": TRL,
@@ -87,6 +123,8 @@ NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "swift": TRL,
     "unsloth": TRL,
     "openrlhf": OPENRLHF,
+    "nemo_rl": NEMO_RL,
+    "slime": SLIME,
 }
 
 # Other frameworks' words for verl's advantage estimators.
@@ -100,6 +138,8 @@ ESTIMATORS = {
 _VERL_SECTIONS = ("actor_rollout_ref.", "algorithm.", "data.", "trainer.", "critic.")
 _MARKS = {
     "trl": ("num_generations", "max_completion_length"),
+    "nemo_rl": ("grpo.num_prompts_per_step", "policy.generation.max_new_tokens"),
+    "slime": ("rollout_max_response_len", "num_rollout"),
     "openrlhf": ("n_samples_per_prompt", "rollout_batch_size"),
 }
 
@@ -111,3 +151,9 @@ def dialect(framework: str, config: Mapping[str, Any]) -> str:
     if any(key.startswith(_VERL_SECTIONS) for key in config):
         return "verl"
     return next((name for name, marks in _MARKS.items() if any(mark in config for mark in marks)), "")
+
+
+def names_in(framework: str, key: str) -> tuple[str, ...]:
+    """What a framework calls the setting that verl calls `key`, the name to write first; () where it has none."""
+    fact = next((fact for fact, keys in VERL.items() if key in keys), "")
+    return tuple(name for name in NAMES.get(framework.lower(), {}).get(fact, ()) if not name[-1].isdigit())

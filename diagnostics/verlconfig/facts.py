@@ -132,7 +132,7 @@ def _tidied(found: dict[str, Any], speech: str, values: Mapping[str, Any]) -> di
         found["total_steps"] = None
     if found.get("algorithm"):
         found["algorithm"] = ESTIMATORS.get(found["algorithm"], found["algorithm"])
-    if speech not in ("verl", "openrlhf", "") and found.get("n"):
+    if speech not in ("verl", "openrlhf", "") and found.get("n") and not found.get("algorithm"):
         found["algorithm"] = "grpo"
         found["use_kl_loss"] = None if found["kl_loss_coef"] is None else found["kl_loss_coef"] > 0
     if found.get("algorithm"):

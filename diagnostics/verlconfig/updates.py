@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Number = Callable[[str], float | None]
+# Responses of one optimiser update.
+GLOBAL = {"slime": "global_batch_size", "nemo_rl": "policy.train_global_batch_size"}
 
 
 def prompts_per_batch(speech: str, number: Number, configured: float | None, n: float | None) -> float | None:
     """Prompts of one rollout batch."""
     if speech == "openrlhf":
         return number("rollout_batch_size")
-    if speech in ("", "verl"):
+    if speech in ("", "verl", *GLOBAL):
         return configured
     responses = number("generation_batch_size") or _product(
         number("per_device_train_batch_size"), number("world_size"), _generation_steps(number)
@@ -23,6 +25,8 @@ def mini_batch_prompts(speech: str, number: Number, configured: float | None, n:
     """Prompts of one optimiser update. Every verl release with rollout.n multiplies the mini batch by it."""
     if speech == "openrlhf":
         return _ratio(number("train_batch_size"), n)
+    if speech in GLOBAL:
+        return _ratio(number(GLOBAL[speech]), n)
     if speech in ("", "verl"):
         return configured
     responses = _product(
@@ -36,7 +40,7 @@ def updates_per_batch(
 ) -> float | None:
     """Updates per rollout batch: batch / mini * epochs, never less than one an epoch (verl pads a short batch)."""
     passes = epochs or 1
-    if speech in ("", "verl", "openrlhf"):
+    if speech in ("", "verl", "openrlhf", *GLOBAL):
         share = _ratio(batch, mini)
     elif number("per_device_train_batch_size") is None and epochs is None:
         return None

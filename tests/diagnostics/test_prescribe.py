@@ -207,3 +207,40 @@ def test_an_older_verl_gets_its_own_spelling_and_no_key_that_it_lacks():
         "custom_reward_function.path=new.py",
     )
     assert "verl 0.4" in change.checked
+
+
+OTHERS = {
+    "trl": ({"learning_rate": 1e-5}, "learning_rate", "learning_rate=3e-06"),
+    "openrlhf": ({"actor_learning_rate": 1e-5}, "actor_learning_rate", "--actor_learning_rate 3e-06"),
+    "slime": ({"lr": 1e-5, "rollout_max_response_len": 8192}, "lr", "--lr 3e-06"),
+    "nemo_rl": (
+        {"policy.megatron_cfg.optimizer.lr": 1e-5},
+        "policy.megatron_cfg.optimizer.lr",
+        "policy.megatron_cfg.optimizer.lr=3e-06",
+    ),
+}
+
+
+@pytest.mark.parametrize("framework", OTHERS)
+def test_another_frameworks_run_gets_its_own_setting(framework):
+    config, name, text = OTHERS[framework]
+    run = Run(source=Source(framework=framework), config=Config(config))
+    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*0.3"}, {"key": MINI, "to": 64}), run=run)
+    assert (change.key, change.old, change.new, change.override) == (name, 1e-5, 3e-6, text)
+
+
+def test_words_of_a_flag_are_joined_as_the_framework_does():
+    cap = card(1, {"key": "data.max_response_length", "to": "old*2"})
+    run = Run(source=Source(framework="slime"), config=Config({"rollout_max_response_len": 8192}))
+    assert prescribed([finding(1)], cap, run=run)[0].override == "--rollout-max-response-len 16384"
+
+
+@pytest.mark.parametrize(
+    ("longest", "old"), [([3000.0, 4096, 4096, 4096], 4096), ([3000.0, 4096, 3500, 4000], 512), ([300.0] * 3, 300)]
+)
+def test_a_cap_that_batches_run_into_goes_over_the_default(longest, old):
+    builder = RunBuilder("made", "test", lambda name, framework: name)
+    for step, value in enumerate(longest):
+        builder.add([Row({"response_length/max": value, "response_length/clip_ratio": 0.4}, step=step)])
+    cap = card(1, {"key": "data.max_response_length", "to": "old*2"})
+    assert prescribed([finding(1)], cap, run=builder.build())[0].old == old

@@ -21,6 +21,9 @@ HOT = LOGS / "h200" / "ppo_lr_too_high"
 LR = "actor_rollout_ref.actor.optim.lr"
 
 
+PUBLIC = Path(__file__).parents[1] / "data/logs"
+
+
 def run(*words):
     return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
 
@@ -74,9 +77,11 @@ def test_without_a_config_it_says_what_is_missing(tmp_path):
     shutil.copy(LOGS / "h200" / "ppo_response_too_short" / "metrics.jsonl", tmp_path)
     result = run(tmp_path)
     assert "no config: " in result.stdout
-    assert "computed from verl's defaults: data.max_response_length" in result.stdout
+    assert "data.max_response_length: 24 -> 48" in result.stdout  # the log shows where responses were cut
     assert "the launch command is unknown" in result.stdout
     assert "Launch:" not in result.stdout
+    told = run(PUBLIC / "045_verl498_critic_vf_loss_nan_explained_var_minus72.log").stdout
+    assert "computed from verl's defaults: critic.optim.lr" in told
 
 
 def test_a_script_of_an_unknown_launch_is_refused(tmp_path):
