@@ -18,6 +18,13 @@ _PAIR = re.compile(
 _INLINE = re.compile(r"\b(?:step|rollout|perf|eval) (\d{1,12}): \{['\"](?:train|rollout|perf|eval)/")
 _OPEN = re.compile(r"(?:.*\b(?:step|rollout|perf|eval) (?P<step>\d{1,12}): )?\{$")
 _STEPS = ("train/step", "rollout/step", "eval/step")
+# One quantity that two processes print, each from its own count.
+_TWINS = {
+    "rollout/response_lengths": "rollout/response_len/mean",
+    "rollout/truncated": "rollout/truncated_ratio",
+    "rollout/entropy": "train/entropy_loss",
+    "train/entropy_loss": "rollout/entropy",
+}
 
 
 def pairs(text: str) -> dict[str, float]:
@@ -35,6 +42,7 @@ class PrettyDictSession(RowSession):
         self._line = 0
         self._lines = 0
         self._told = False
+        self._seen: tuple[int | None, set[str]] = (None, set())
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """A dict or a part of one, or None."""
@@ -76,7 +84,16 @@ class PrettyDictSession(RowSession):
             step = int(written)
         meta = [] if self._told else [Meta(framework="slime")]
         self._told = True
-        return [*meta, Row(values, step, line=line)]
+        return [*meta, Row(self._apart(values, step), step, line=line)]
+
+    def _apart(self, values: dict[str, float], step: int | None) -> dict[str, float]:
+        """The second of two twins in a step gets a name of its own: a step says a metric once."""
+        if step != self._seen[0]:
+            self._seen = step, set()
+        seen = self._seen[1]
+        named = {f"{key} (again)" if _TWINS.get(key) in seen else key: value for key, value in values.items()}
+        seen.update(values)
+        return named
 
     def ended(self) -> Iterable[Event]:
         """A dict whose end is missing."""

@@ -81,12 +81,12 @@ def test_a_bar_drawn_twice_gives_one_row(text_events):
 
 
 def test_sniffers_agree_on_who_reads_what(log_path):
-    """On every excerpt exactly one reader besides the fallback raises its hand."""
+    """On every excerpt one reader is far surer than the others; a fork of verl has verl's words in its log too."""
     folder = log_path("001").parent
     for path in sorted(folder.glob("[0rv]*.log")) + sorted(folder.glob("*.txt")):
         head = Head(path.read_bytes())
-        sure = [reader.name for reader in readers() if reader.sniff(head) > 0.05]
-        assert len(sure) <= 1, (path.name, sure)
+        first, second = sorted((reader.sniff(head) for reader in readers()), reverse=True)[:2]
+        assert second <= 0.05 or first - second >= 0.4, path.name
 
 
 @pytest.mark.parametrize("module", [artbar, prettydict, stepblocks, summary, table])

@@ -1,0 +1,61 @@
+"""What readers of blocks share: a line that names the step, then lines that each hold metrics of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame
+from klinic.diagnostics.readers._values import decimals, number
+from klinic.diagnostics.run.events import Event, Meta, Row
+
+
+class BlockSession(RowSession):
+    """Collects the metrics of a block until the next one begins. A format overrides `begins` and `items`."""
+
+    framework = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open = False
+        self._step: int | None = None
+        self._texts: dict[str, str] = {}
+        self._line = 0
+        self._told = False
+
+    @abstractmethod
+    def begins(self, frame: Frame) -> int | None:
+        """The step of the block that begins with this line, or None."""
+
+    @abstractmethod
+    def items(self, frame: Frame) -> Mapping[str, str]:
+        """Name -> number as printed of what a line of the block holds; empty where it holds no metric."""
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A block's first line, one of its lines, or None."""
+        step = self.begins(frame)
+        if step is not None:
+            return self.begin(step, frame.line)
+        found = self.items(frame) if self._open else {}
+        if not found:
+            return None
+        self._texts.update(found)
+        return ()
+
+    def begin(self, step: int | None, line: int) -> list[Event]:
+        """Begin a block (step None: not known, rows are counted); what the one before held."""
+        done = self.ended()
+        self._open, self._step, self._line = True, step, line
+        return done
+
+    def ended(self) -> list[Event]:
+        """The block at hand."""
+        texts, self._texts = self._texts, {}
+        values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
+        if not values:
+            return []
+        meta = [] if self._told else [Meta(framework=self.framework)]
+        self._told = True
+        digits = {name: places for name in values if (places := decimals(texts[name])) is not None}
+        return [*meta, Row(values, self._step, decimals=digits, line=self._line)]

@@ -1,0 +1,61 @@
+"""OpenRLHF's log: `✨ Global step 3: {'policy_loss': ..., 'reward': ...}` and the metrics of each evaluation.
+
+The form is that of `openrlhf/trainer/ppo_trainer.py` and `openrlhf/trainer/ray/ppo_trainer.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame
+from klinic.diagnostics.readers._values import number
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.run.events import Event, Meta, Row
+
+_STEP = re.compile(r"Global step (\d{1,12})(?: \[\w+\])?: \{'")
+_EVALUATED = re.compile(r"Evaluation completed in .*global_step (\d{1,12}), eval_metrics: \{'")
+_PAIR = re.compile(r"'([\w./@-]+)': ([^,{}\[\]'\"()]+(?:\([^()]*\))?)(?=[,}])")
+
+
+class OpenRlhfSession(RowSession):
+    """A row a line; what is no number (samples of text) is passed over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = False
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A step's or an evaluation's metrics, or None."""
+        if "lobal" not in frame.text:
+            return None
+        found = _STEP.search(frame.text) or _EVALUATED.search(frame.text)
+        return self._row(frame, found) if found else None
+
+    def _row(self, frame: Frame, found: re.Match[str]) -> Iterable[Event]:
+        pairs = _PAIR.findall(frame.text, found.end() - 2)
+        values = {key: value for key, text in pairs if (value := number(text)) is not None}
+        if values and not self._told:
+            self._told = True
+            yield Meta(framework="openrlhf")
+        if values:
+            yield Row(values, int(found[1]), line=frame.line)
+
+
+class OpenRlhfReader:
+    """See the module."""
+
+    name = "openrlhf"
+    summary = "OpenRLHF's log: a dict of metrics behind each global step"
+
+    def sniff(self, head: Head) -> float:
+        """Sure with one such line."""
+        return 0.9 if re.search(rb"Global step \d+(?: \[\w+\])?: \{'", head.data) else 0.0
+
+    def open(self, head: Head) -> Session:
+        """Start reading."""
+        return OpenRlhfSession()
+
+
+READER = OpenRlhfReader()
