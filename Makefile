@@ -63,9 +63,10 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/klinic rules docs
 
-# Reading speed beside other tools; docs/benchmarks.md says what the figures mean.
+# klinic's speed beside other tools; docs/benchmarks.md says what the figures mean. BENCH=--full takes half an hour.
+BENCH ?=
 bench: $(VENV)/installed
-	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.speed $(BENCH)
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

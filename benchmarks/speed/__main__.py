@@ -1,56 +1,84 @@
-"""Reading speed beside others: `python -m benchmarks.speed [--rounds 3] [--steps 10000]`; prints the table of the docs.
+"""klinic's speed beside others': `python -m benchmarks.speed [--full] [--rounds N] [--steps N] [--only WORD]`.
 
-Every method runs in a process of its own, in turns (A B C, A B C), and the medians count. Compare CPU seconds: wall
-seconds tell what else the machine was doing.
+Prints one table of medians. The quick run (2,000 steps, what is installed already) takes about two minutes; --full
+makes an environment for each program of others below build/bench, and files of 10,000 steps, the console of 100,000.
+Compare CPU seconds: wall seconds tell what else the machine was doing, and so does the load that is printed.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import subprocess
+import os
+import platform
 import sys
 from pathlib import Path
 
 from benchmarks.speed.data import made
+from benchmarks.speed.measure import Result, measured
+from benchmarks.speed.methods import LEFT_OUT, SECTIONS, Method
 
 FOLDER = Path("build/bench/data")
-METHODS = {
-    "jsonl": ("floor", "klinic", "polars"),
-    "console": ("floor", "klinic", "ripgrep"),
-    "tensorboard": ("floor", "klinic", "rustboard", "event_accumulator"),
-    "wandb": ("floor", "klinic"),
-}
+QUICK, FULL, LONG = 2_000, 10_000, 100_000
+HEADER = "| work | method | CPU s | wall s | peak MB | CPU, klinic = 1 |\n|---|---|---:|---:|---:|---:|"
 
 
-def once(method: str, path: Path) -> list[float]:
-    """(CPU seconds, wall seconds, peak MB) of one run."""
-    command = [sys.executable, "-m", "benchmarks.speed.readers", method, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-    return [float(word) for word in done.stdout.split()[:3]]
+def chosen(methods: tuple[Method, ...], *, full: bool) -> tuple[Method, ...]:
+    """The methods of a run: the quick one makes no environments."""
+    return tuple(method for method in methods if full or not (method.needs or method.once or method.full))
 
 
-def main() -> None:
+def lines(work: str, results: list[Result]) -> list[str]:
+    """Rows of the table. A sum that differs from klinic's is told: the two did not read the same."""
+    base = next((result for result in results if not result.problem), None)
+    rows = []
+    for result in results:
+        if result.problem or base is None:
+            rows.append(f"| {work} | {result.method} | {result.problem} | | | |")
+            continue
+        remark = "" if agrees(base, result) else " (another sum)"
+        ratio = result.cpu / base.cpu if base.cpu else float("nan")
+        figures = f"{result.cpu:.3g} | {result.wall:.3g} | {result.peak:.0f} | {ratio:.2f}"
+        rows.append(f"| {work} | {result.method}{remark} | {figures} |")
+    return rows
+
+
+def agrees(base: Result, result: Result) -> bool:
+    """Whether two methods read the same numbers, as far as both say what they read."""
+    if not base.total or not result.total:
+        return True
+    return abs(base.total - result.total) <= 1e-5 * abs(base.total)
+
+
+def machine() -> str:
+    """Where and when this was measured, in a line."""
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, load {load}"
+
+
+def main() -> int:
     """Make the files, time, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=10_000)
-    parser.add_argument("--kinds", default=",".join(METHODS))
+    parser.add_argument("--full", action="store_true", help="programs of others, and long files")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--steps", type=int, help="of each file")
+    parser.add_argument("--only", default="", help="works whose name holds this word")
     wanted = parser.parse_args()
-    print("| file | method | CPU s | wall s | peak MB | CPU, klinic = 1 |\n|---|---|---:|---:|---:|---:|")
-    for kind in wanted.kinds.split(","):
-        path = made(FOLDER, kind, wanted.steps)
+    rounds = wanted.rounds or (3 if wanted.full else 1)
+    print(f"{machine()}; medians of {rounds}\n\n{HEADER}", flush=True)
+    for work, (kind, share, methods) in SECTIONS.items():
+        if wanted.only not in work:
+            continue
+        usual = (LONG if kind == "console" else FULL) if wanted.full else QUICK
+        steps = int((wanted.steps or usual) * share)
+        path = made(FOLDER, kind, steps)
         size = (path if path.is_file() else next(path.iterdir())).stat().st_size / 1e6
-        found: dict[str, list[list[float]]] = {method: [] for method in METHODS[kind]}
-        for _ in range(wanted.rounds):
-            for method, results in found.items():
-                if not results or method != "event_accumulator":  # half a minute each
-                    results.append(once(method, path))
-        ours = statistics.median(result[0] for result in found["klinic"])
-        for method, results in found.items():
-            cpu, wall, peak = (statistics.median(column) for column in zip(*results, strict=True))
-            print(f"| {kind}, {size:.0f} MB | {method} | {cpu:.2f} | {wall:.2f} | {peak:.0f} | {cpu / ours:.2f} |")
+        found = measured(chosen(methods, full=wanted.full), path, rounds)
+        print("\n".join(lines(f"{work}, {steps:,} steps, {size:.0f} MB", found)), flush=True)
+        for name, why in LEFT_OUT.get(work, {}).items():
+            print(f"| {work} | {name} | {why} | | | |", flush=True)
+    print(f"\n{machine()} at the end")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
