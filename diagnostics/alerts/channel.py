@@ -12,7 +12,7 @@ from klinic.diagnostics.engine.model import Severity
 class Channel:
     """kind: a sender's name. url, secret and the values of `headers` come from the environment and are never shown.
 
-    severity: the least that is sent here. run: a command and its arguments.
+    severity: the least that is sent here. run: a command and its arguments. to, author: addresses of an e-mail.
     """
 
     kind: str
@@ -22,6 +22,8 @@ class Channel:
     secret: str = ""
     run: tuple[str, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
+    to: tuple[str, ...] = ()
+    author: str = ""
     secrets: tuple[str, ...] = ()
 
 

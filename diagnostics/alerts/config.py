@@ -1,4 +1,7 @@
-"""Read who is told what: the `alerts:` section of klinic.yaml, or a file of its own; secrets from the environment."""
+"""Read who is told what: the `alerts:` section of klinic.yaml, or a file of its own; secrets from the environment.
+
+The form is checked by the JSON Schema; here is what a schema cannot say: what each kind takes, and secrets.
+"""
 
 from __future__ import annotations
 
@@ -6,136 +9,111 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from urllib.parse import urlsplit
 
 from klinic.diagnostics.alerts.channel import Alerts, Channel
 from klinic.diagnostics.alerts.mask import looks_secret
 from klinic.diagnostics.alerts.senders import senders
-from klinic.diagnostics.cli.duration import seconds
-from klinic.diagnostics.cli.group import nearest
+from klinic.diagnostics.durations import seconds
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.yamlio import Places, places, read
+from klinic.diagnostics.settings import NAME, Document, has_section, read_section
 
-NAMES = ("klinic.yaml", "alerts.yaml")
-KEYS = ("severity", "warm_up", "cooldown", "most", "tell", "ignore", "channels")
-OF_CHANNEL = ("kind", "name", "severity", "url", "secret", "run", "headers")
-TELL = ("finding", "incident", "stall", "end")
+NAMES = (NAME, "alerts.yaml")
+ALIASES = {"lark": "feishu"}
+OF_KINDS = ("url", "secret", "headers", "run", "from", "to")
 _VARIABLE = re.compile(r"^\$(?:\{(\w+)\}|(\w+))$")
 _SENSITIVE = re.compile(r"(?i)auth|token|key|secret|cookie|passw")
 
 
-class AlertsError(ValueError):
-    """Settings that cannot be used: file:line:column, what, what to do."""
-
-
 def find(folder: Path) -> Path | None:
     """klinic.yaml with an `alerts:` section or alerts.yaml in a folder; None where there is neither."""
-    for name in NAMES:
-        file = folder / name
-        if file.is_file() and (name == "alerts.yaml" or "alerts" in (read(file)[0] or {})):
-            return file
-    return None
+    own, shared = folder / "alerts.yaml", folder / NAME
+    return shared if has_section(shared, "alerts") else own if own.is_file() else None
 
 
 def load(file: Path, environment: Mapping[str, str] | None = None) -> Alerts:
-    """The settings of a file. Raises AlertsError: a key that is not known, a literal secret, a variable not set."""
-    tree, text, problem = read(file)
-    if problem is not None:
-        raise AlertsError(str(problem))
-    path: tuple[Any, ...] = ("alerts",) if isinstance(tree, dict) and "alerts" in tree else ()
-    section = tree["alerts"] if path else tree
-    return _Section(file, places(text), os.environ if environment is None else environment).alerts(section, path)
+    """The settings of a file. Raises SettingsError: form, a literal secret, a variable that is not set."""
+    document = read_section(file, "alerts", bare=True)
+    return _Section(document, os.environ if environment is None else environment).alerts()
 
 
 class _Section:
-    """The section being read; it knows where everything stands."""
+    """A section that has the right form, being understood."""
 
-    def __init__(self, file: Path, where: Places, environment: Mapping[str, str]) -> None:
-        self._file, self._where, self._environment = file, where, environment
+    def __init__(self, document: Document, environment: Mapping[str, str]) -> None:
+        self._document, self._environment, self._fail = document, environment, document.fail
 
-    def _fail(self, path: tuple[Any, ...], words: str) -> NoReturn:
-        line, column = self._where.of(path)
-        raise AlertsError(f"{self._file}:{line}:{column}: {words}")
-
-    def alerts(self, tree: Any, path: tuple[Any, ...]) -> Alerts:
-        self._keys(tree, path, KEYS, "alerts is a mapping with `channels`")
-        listed = tree.get("channels")
-        if not isinstance(listed, list) or not listed:
-            self._fail((*path, "channels"), "`channels` is a list with at least one channel")
-        least = self._severity(tree, path, Severity.WARN)
-        found = [self._channel(one, (*path, "channels", index), least, index) for index, one in enumerate(listed)]
-        self._unique(found, path)
+    def alerts(self) -> Alerts:
+        tree = self._document.tree
+        least = _severity(tree, Severity.WARN)
+        found = [self._channel(one, least, ("channels", index)) for index, one in enumerate(tree["channels"])]
+        self._unique(found)
         return Alerts(
             channels=tuple(found),
-            warm_up=self._whole(tree, path, "warm_up", Alerts.warm_up, 0),
-            cooldown=self._duration(tree, path),
-            most=self._whole(tree, path, "most", Alerts.most, 1),
-            tell=self._words(tree, path, "tell", TELL) or Alerts.tell,
-            ignore=self._words(tree, path, "ignore", ()),
+            warm_up=tree.get("warm_up", Alerts.warm_up),
+            cooldown=seconds(str(tree.get("cooldown", Alerts.cooldown))),
+            most=tree.get("most", Alerts.most),
+            tell=tuple(tree.get("tell") or Alerts.tell),
+            ignore=tuple(tree.get("ignore", ())),
         )
 
-    def _unique(self, found: list[Channel], path: tuple[Any, ...]) -> None:
+    def _unique(self, found: list[Channel]) -> None:
         names = [one.name for one in found]
         for index, name in enumerate(names):
             if name in names[:index]:
-                self._fail((*path, "channels", index), f"two channels have the name {name!r}; give one another `name`")
+                self._fail(f"two channels have the name {name!r}; give one another `name`", "channels", index)
 
-    def _keys(self, tree: Any, path: tuple[Any, ...], known: tuple[str, ...], otherwise: str) -> None:
-        if not isinstance(tree, dict):
-            self._fail(path, otherwise)
-        for key in tree:
-            if key not in known:
-                self._fail((*path, key), f"unknown key {key!r}{nearest(str(key), known)}; known are {', '.join(known)}")
-
-    def _channel(self, tree: Any, path: tuple[Any, ...], least: Severity, index: int) -> Channel:
-        self._keys(tree, path, OF_CHANNEL, "a channel is a mapping with `kind`")
-        kinds = list(senders())
-        kind = {"lark": "feishu"}.get(str(tree.get("kind")), str(tree.get("kind")))
-        if kind not in kinds:
-            self._fail((*path, "kind"), f"no channel kind {kind!r}{nearest(kind, kinds)}; there are {', '.join(kinds)}")
+    def _channel(self, tree: Mapping[str, Any], least: Severity, path: tuple[Any, ...]) -> Channel:
+        kind = ALIASES.get(tree["kind"], tree["kind"])
         sender = senders()[kind]
-        allowed = self._allowed(sender)
-        for key in ("url", "secret", "run", "headers"):
+        allowed = sender.TAKES
+        for key in OF_KINDS:
             if key in tree and key not in allowed:
-                self._fail((*path, key), f"a {kind} channel takes no `{key}`; it takes {', '.join(allowed)}")
-        name, severity = str(tree.get("name") or kind), self._severity(tree, path, least)
-        if hasattr(sender, "TAKES_COMMAND"):
+                self._fail(
+                    f"{_article(kind)} {kind} channel takes no `{key}`; it takes {', '.join(allowed)}", *path, key
+                )
+        name, severity = tree.get("name") or kind, _severity(tree, least)
+        if "run" in allowed:
             return Channel(kind, name, severity, run=self._command(tree, path))
-        return self._webhook(tree, path, kind, name, severity)
+        return self._addressed(tree, path, Channel(kind, name, severity), sender)
 
-    @staticmethod
-    def _allowed(sender: Any) -> tuple[str, ...]:
-        if hasattr(sender, "TAKES_COMMAND"):
-            return ("run",)
-        more = (("secret", "TAKES_SECRET"), ("headers", "TAKES_HEADERS"))
-        return ("url", *(key for key, mark in more if hasattr(sender, mark)))
-
-    def _webhook(self, tree: Any, path: tuple[Any, ...], kind: str, name: str, severity: Severity) -> Channel:
-        if "url" not in tree:
-            self._fail(path, f"a {kind} channel needs `url: ${{{kind.upper()}_WEBHOOK}}`")
-        url = self._secret(tree["url"], (*path, "url"), f"{kind.upper()}_WEBHOOK")
-        if not re.match(r"https?://[^/\s]+", url):
-            self._fail((*path, "url"), f"{tree['url']} holds no address that begins with https:// or http://")
-        secret = self._secret(tree["secret"], (*path, "secret"), f"{kind.upper()}_SECRET") if "secret" in tree else ""
+    def _addressed(self, tree: Mapping[str, Any], path: tuple[Any, ...], plain: Channel, sender: Any) -> Channel:
+        url = self._url(tree, path, plain.kind, sender)
+        example = f"{plain.kind.upper()}_SECRET"
+        secret = self._secret(tree["secret"], (*path, "secret"), example) if "secret" in tree else ""
         headers = self._headers(tree.get("headers") or {}, (*path, "headers"))
-        plain = {str(value) for value in (tree.get("headers") or {}).values()}
-        hidden = [value for value in headers.values() if value not in plain]
+        to, author = tuple(tree.get("to") or ()), tree.get("from", "")
+        if "to" in sender.TAKES and not to:
+            self._fail(f"{_article(plain.kind)} {plain.kind} channel needs `to: [somebody@example.org]`", *path)
+        open_ones = set(map(str, (tree.get("headers") or {}).values()))
+        hidden = [value for value in headers.values() if value not in open_ones]
+        known = tuple(filter(None, [url, secret, urlsplit(url).password or "", *hidden]))
         return Channel(
-            kind, name, severity, url, secret, headers=headers, secrets=(url, *filter(None, [secret]), *hidden)
+            plain.kind, plain.name, plain.severity, url, secret, headers=headers, to=to, author=author, secrets=known
         )
 
-    def _headers(self, tree: Any, path: tuple[Any, ...]) -> dict[str, str]:
-        if not isinstance(tree, dict):
-            self._fail(path, "`headers` is a mapping of names and values")
+    def _url(self, tree: Mapping[str, Any], path: tuple[Any, ...], kind: str, sender: Any) -> str:
+        example = getattr(sender, "VARIABLE", f"{kind.upper()}_WEBHOOK")
+        schemes = getattr(sender, "SCHEMES", ("https", "http"))
+        if "url" not in tree:
+            self._fail(f"{_article(kind)} {kind} channel needs `url: ${{{example}}}`", *path)
+        url = self._secret(tree["url"], (*path, "url"), example)
+        if not re.match(rf"(?:{'|'.join(schemes)})://[^/\s]+", url):
+            begins = " or ".join(f"{scheme}://" for scheme in schemes)
+            self._fail(f"{tree['url']} holds no address that begins with {begins}", *path, "url")
+        return url
+
+    def _headers(self, tree: Mapping[str, Any], path: tuple[Any, ...]) -> dict[str, str]:
         found = {}
         for name, value in tree.items():
             if not re.fullmatch(r"[\w-]+", str(name)):
-                self._fail((*path, name), f"{name!r} is no name of a header")
+                self._fail(f"{name!r} is no name of a header", *path, name)
             must = bool(_SENSITIVE.search(str(name))) or looks_secret(str(value))
             variable = _VARIABLE.match(str(value))
             kept = self._secret(value, (*path, name), "ALERT_TOKEN") if must or variable else str(value)
             if "\n" in kept or "\r" in kept:
-                self._fail((*path, name), "a header's value has one line")
+                self._fail("a header's value has one line", *path, name)
             found[str(name)] = kept
         return found
 
@@ -143,52 +121,28 @@ class _Section:
         """The value of the variable that is named; a value that stands in the file is refused, and not repeated."""
         hit = _VARIABLE.match(str(value).strip())
         if hit is None:
-            self._fail(path, f"a secret stands in the file; write ${{{example}}} here and export {example} instead")
+            self._fail(f"a secret stands in the file; write ${{{example}}} here and export {example} instead", *path)
         name = hit[1] or hit[2]
         found = self._environment.get(name, "").strip()
         if not found:
-            self._fail(path, f"the environment has no {name}; export it before klinic starts")
+            self._fail(f"the environment has no {name}; export it before klinic starts", *path)
         return found
 
-    def _command(self, tree: Any, path: tuple[Any, ...]) -> tuple[str, ...]:
+    def _command(self, tree: Mapping[str, Any], path: tuple[Any, ...]) -> tuple[str, ...]:
         words = tree.get("run")
-        if not isinstance(words, list) or not words or not all(isinstance(word, str | int | float) for word in words):
-            self._fail(
-                (*path, "run"),
-                'a command channel needs `run: [PROGRAM, ARGUMENT, ...]`, as in [notify-send, "{title}"]',
-            )
+        if not words:
+            example = 'a command channel needs `run: [PROGRAM, ARGUMENT, ...]`, as in [notify-send, "{title}"]'
+            self._fail(example, *path, "run")
         for index, word in enumerate(words):
             if looks_secret(str(word)):
-                self._fail(
-                    (*path, "run", index), "a secret stands in the file; let the program read it from the environment"
-                )
+                advice = "a secret stands in the file; let the program read it from the environment"
+                self._fail(advice, *path, "run", index)
         return tuple(map(str, words))
 
-    def _severity(self, tree: Any, path: tuple[Any, ...], default: Severity) -> Severity:
-        word = str(tree.get("severity", default)).upper()
-        if word not in ("INFO", "WARN", "ERROR"):
-            self._fail((*path, "severity"), f"severity is info, warn or error, not {word.lower()}")
-        return Severity[word]
 
-    def _whole(self, tree: Any, path: tuple[Any, ...], key: str, default: int, least: int) -> int:
-        value = tree.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            self._fail((*path, key), f"{key} is a whole number of at least {least}")
-        return value
+def _severity(tree: Mapping[str, Any], otherwise: Severity) -> Severity:
+    return Severity[tree["severity"].upper()] if "severity" in tree else otherwise
 
-    def _duration(self, tree: Any, path: tuple[Any, ...]) -> float:
-        try:
-            return seconds(str(tree.get("cooldown", Alerts.cooldown)))
-        except ValueError:
-            self._fail((*path, "cooldown"), "cooldown is a duration: 30m, 2h, 90s")
 
-    def _words(self, tree: Any, path: tuple[Any, ...], key: str, known: tuple[str, ...]) -> tuple[str, ...]:
-        listed = tree.get(key, [])
-        if not isinstance(listed, list):
-            self._fail((*path, key), f"{key} is a list")
-        for index, word in enumerate(listed):
-            if known and word not in known:
-                self._fail(
-                    (*path, key, index), f"no {key} {word!r}{nearest(str(word), known)}; there are {', '.join(known)}"
-                )
-        return tuple(map(str, listed))
+def _article(word: str) -> str:
+    return "an" if word[:1] in "aeiou" else "a"

@@ -28,11 +28,12 @@ def alerts_of(file: Path | None) -> Alerts | None:
     """The settings of a file, or leave with what is wrong with it; None where there is no file."""
     if file is None:
         return None
-    from klinic.diagnostics.alerts.config import AlertsError, load
+    from klinic.diagnostics.alerts.config import load
+    from klinic.diagnostics.settings import SettingsError
 
     try:
         return load(file)
-    except AlertsError as error:
+    except SettingsError as error:
         fail(str(error))
 
 

@@ -112,7 +112,8 @@ def _settings(
 
     from klinic.diagnostics.engine.card import CardError
     from klinic.diagnostics.engine.diagnose import chosen_cards
-    from klinic.diagnostics.gate.settings import Settings, SettingsError, find, load
+    from klinic.diagnostics.gate.settings import Settings, find, load
+    from klinic.diagnostics.settings import SettingsError
 
     file = Path(config) if config else find(Path())
     try:

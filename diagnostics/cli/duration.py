@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from klinic.diagnostics.cli.parsed import Parsed
-
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-
-def seconds(text: str) -> float:
-    """Seconds of 30m, 2h, 90s or 90. Raises ValueError for all else."""
-    hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
-    if hit is None:
-        raise ValueError(f"{text!r} is no duration; write 30m, 2h or 90s")
-    return float(hit[1]) * _UNITS[hit[2]]
+from klinic.diagnostics.durations import seconds
 
 
 def _some(text: str) -> float:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from klinic.diagnostics.entries import entry_points
+from klinic.diagnostics.meant import nearest as nearest
 
 COMMANDS = "klinic.commands"
 CANNOT_JUDGE = 2
@@ -139,14 +140,6 @@ class Klinic(click.Group):
         if standalone_mode:  # a command's objects live until it ends: looking for garbage among them finds little
             gc.set_threshold(200_000, 20, 20)
         return _guarded(run) if standalone_mode else run()
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """`; did you mean A or B?` for a misspelt word, or nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, dict.fromkeys(known), 3, 0.6)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 def _guarded(run: Callable[[], Any]) -> NoReturn:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.gate.draft import draft
-from klinic.diagnostics.gate.settings import SCHEMA_NAME, schema_text
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.settings import SCHEMA_NAME, schema_text
 
 
 class Refused(ValueError):  # noqa: N818 (a refusal, said in one line)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from klinic.diagnostics.cli.group import nearest
 from klinic.diagnostics.knowledge import canonical, metric
 from klinic.diagnostics.knowledge.names import other_names
+from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.run import Run
 
 FAMILIES = ("", "generic", "trl")

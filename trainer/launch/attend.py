@@ -24,8 +24,9 @@ NICENESS = 5
 
 def errands(stop_on: str, alerts: str) -> tuple[Errands, list[str]]:
     """What the two variables ask for, and one line for each that cannot be used."""
-    from klinic.diagnostics.alerts.config import AlertsError, load
+    from klinic.diagnostics.alerts.config import load
     from klinic.diagnostics.live.stopon import StopOn
+    from klinic.diagnostics.settings import SettingsError
 
     wanted, problems = Errands(), []
     try:
@@ -34,7 +35,7 @@ def errands(stop_on: str, alerts: str) -> tuple[Errands, list[str]]:
         problems.append(f"{STOP_ON}: {error}")
     try:
         wanted.alerts = load(Path(alerts)) if alerts else None
-    except AlertsError as error:
+    except SettingsError as error:
         problems.append(f"{ALERTS}: {error}")
     return wanted, problems
 

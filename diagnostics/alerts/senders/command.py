@@ -13,7 +13,7 @@ from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.wire import Trouble
 
 SUMMARY = "a command; run: [PROGRAM, ARGUMENT, ...]"
-TAKES_COMMAND = True
+TAKES = ("run",)
 WORDS = ("title", "text", "severity", "run", "step", "rule", "story", "prescription")
 
 

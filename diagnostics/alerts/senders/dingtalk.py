@@ -18,7 +18,7 @@ from klinic.diagnostics.alerts.senders._text import cut
 from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
 
 SUMMARY = "DingTalk, a group's custom robot; secret: its signing key (SEC...)"
-TAKES_SECRET = True
+TAKES = ("url", "secret")
 TITLE, TEXT = 120, 16_000  # a body may have 20,000 bytes
 BUSY = {-1: 5.0, 130101: 60.0, 90030: 60.0}  # errcode -> seconds: system busy; over 20 messages a minute
 

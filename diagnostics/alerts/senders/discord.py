@@ -8,6 +8,7 @@ from klinic.diagnostics.alerts.senders._text import cut
 from klinic.diagnostics.alerts.wire import Request
 
 SUMMARY = "Discord, a channel's webhook"
+TAKES = ("url",)
 COLOURS = {"error": 0xD92D20, "warn": 0xF79009}
 TITLE, TEXT, FIELD = 250, 3900, 1000  # 256, 4096 and 1024 characters
 

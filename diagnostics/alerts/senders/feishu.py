@@ -17,7 +17,7 @@ from klinic.diagnostics.alerts.senders._text import colour, cut
 from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
 
 SUMMARY = "Feishu or Lark, a custom bot; secret: its signing key"
-TAKES_SECRET = True
+TAKES = ("url", "secret")
 TITLE, TEXT = 200, 16_000  # a body may have 20 KB
 BUSY = (9499, 11232)  # too many requests of a bot or of a tenant
 

@@ -7,7 +7,7 @@ from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.wire import Request
 
 SUMMARY = "any address that takes JSON; headers: more of them"
-TAKES_HEADERS = True
+TAKES = ("url", "headers")
 
 
 def request(message: Message, channel: Channel, now: float) -> Request:

@@ -8,6 +8,7 @@ from klinic.diagnostics.alerts.senders._text import cut
 from klinic.diagnostics.alerts.wire import Request
 
 SUMMARY = "Slack, an incoming webhook"
+TAKES = ("url",)
 TITLE, SECTION = 150, 2900  # a header holds 150 characters, a section 3000
 
 

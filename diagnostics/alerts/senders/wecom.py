@@ -9,6 +9,7 @@ from klinic.diagnostics.alerts.senders._text import cut
 from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
 
 SUMMARY = "WeCom, a group robot"
+TAKES = ("url",)
 TEXT = 4096  # bytes of UTF-8
 COLOURS = {"error": "warning", "warn": "warning"}  # WeCom knows info, comment and warning
 BUSY = {-1: 5.0, 45009: 60.0, 45033: 5.0}  # errcode -> seconds: system busy; over 20 messages a minute; at once

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.alerts.channel import Alerts, Channel
+from klinic.diagnostics.alerts.message import Message, message
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.live.changes import Change
 from klinic.diagnostics.live.judging import LiveJudge
 from klinic.diagnostics.live.look import Look, Looker
 from klinic.diagnostics.readers import open_run
@@ -98,3 +100,10 @@ def walk() -> Callable[..., list[Look]]:
         return kept[name]
 
     return looks
+
+
+@pytest.fixture
+def alert(walk: Callable[..., Any]) -> Message:
+    """The first alert of a real run: PPO with a learning rate that is too high."""
+    look = walk("h200/ppo_lr_too_high")[5]
+    return message(Change("found", look, finding=look.findings()[0]))

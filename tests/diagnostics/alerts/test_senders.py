@@ -7,27 +7,18 @@ import hashlib
 import hmac
 import json
 import urllib.parse
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from klinic.diagnostics.alerts.channel import Channel
-from klinic.diagnostics.alerts.message import Message, message, trial
+from klinic.diagnostics.alerts.message import Message, trial
 from klinic.diagnostics.alerts.senders import deliver, senders
 from klinic.diagnostics.alerts.wire import Trouble
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.live.changes import Change
 
 NOW = 1_796_000_000.5
 KINDS = ("slack", "discord", "feishu", "dingtalk", "wecom", "json")
-
-
-@pytest.fixture
-def alert(walk: Callable[..., Any]) -> Message:
-    """The first alert of a real run: PPO with a learning rate that is too high."""
-    look = walk("h200/ppo_lr_too_high")[5]
-    return message(Change("found", look, finding=look.findings()[0]))
 
 
 def sent(webhook: Any, text: Message, channel: Channel) -> tuple[str, Any]:
@@ -38,7 +29,7 @@ def sent(webhook: Any, text: Message, channel: Channel) -> tuple[str, Any]:
 
 
 def test_there_is_a_sender_for_each_service() -> None:
-    assert sorted(senders()) == sorted([*KINDS, "command"])
+    assert sorted(senders()) == sorted([*KINDS, "command", "email"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
