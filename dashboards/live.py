@@ -19,6 +19,7 @@ from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 
 News = dict[str, Any]
+Marks = Mapping[str, int]  # part of what stands around a chart's lines -> its mark
 MAX_ROWS = 500  # more new rows than these are drawn anew
 
 
@@ -33,17 +34,18 @@ def _plain(value: Any) -> Any:
 
 
 def fresh(
-    scene: Scene, charts: tuple[Chart, ...], look: Look, view: View, rows: int, known: Mapping[str, int]
-) -> tuple[dict[str, News], dict[str, int]]:
+    scene: Scene, charts: tuple[Chart, ...], look: Look, view: View, rows: int, known: Mapping[str, Marks]
+) -> tuple[dict[str, News], dict[str, Marks]]:
     """What each chart lacks since `rows` rows, and the marks of what stands around its lines as it is now."""
     news, now = {}, dict(known)
     for chart in charts:
         names = shown(scene, chart)
         around = _around(scene, chart, names, look, view)
-        now[chart.key] = mark(around)
+        now[chart.key] = {part: mark(value) for part, value in around.items()}
         item: News = {"points": _points(scene, chart, names, view, rows), "whole": whole(scene)}
-        if known.get(chart.key) != now[chart.key]:
-            item["around"] = around
+        old = known.get(chart.key, {})
+        if changed := {part: value for part, value in around.items() if old.get(part) != now[chart.key][part]}:
+            item["around"] = changed
         news[chart.key] = item
     return news, now
 

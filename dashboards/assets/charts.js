@@ -76,7 +76,8 @@
   /* Few steps are counted one by one: there is nothing between them. */
   function xOf(gd) {
     const x = range || whole(gd), few = gd.layout.meta && gd.layout.meta.few;
-    const ticks = few ? { "xaxis.dtick": x[1] - x[0] < few ? 1 : null } : {};
+    const every = x[1] - x[0] < few ? 1 : null;
+    const ticks = few && every !== (gd.layout.xaxis.dtick ?? null) ? { "xaxis.dtick": every } : {};
     return { "xaxis.range": x, "xaxis.autorange": false, ...ticks };
   }
 
@@ -150,6 +151,8 @@
     }
     Object.entries(news.vitals || {}).forEach(([name, numbers]) => vital(name, numbers));
     Object.entries(news.sparks || {}).forEach(([name, svg]) => inCard(name, ".spark", (part) => { part.dataset.svg = svg; }));
+    const health = document.querySelector(".banner .health strong");
+    if (health && news.health && "now" in news.health) health.textContent = news.health.now;
     if (news.steps) bars(news.steps, news.bars || {});
   }
 
@@ -159,20 +162,31 @@
     if (part) act(part);
   }
 
-  function vital(name, [value, range, trend]) {
+  function vital(name, [value, range, lead, trend, status, word, note]) {
     const set = (query, act) => inCard(name, query, act);
-    set(".value strong", (part) => { part.textContent = value; });
-    set(".range code", (part) => { part.textContent = range; });
+    const say = (query, text) => set(query, (part) => { part.textContent = text; });
+    say(".value strong", value);
+    say(".range code", range);
+    say(".range span", lead);
     set(".value .icon", (part) => { part.className = "icon icon-trend-" + trend; });
+    set(".badge", (part) => { part.className = "badge " + status; part.lastChild.textContent = word; });
+    set(".badge .icon", (part) => { part.className = "icon icon-" + status; });
+    const card = document.getElementById(JSON.stringify({ vital: name }));
+    if (card) { card.className = "vital " + status; card.title = note; }
   }
 
-  function bars([first, last], spans) {
+  /* A row may have more bars, or fewer, than it was drawn with: the spare ones are hidden. */
+  function bars([first, last], moved) {
     const size = Math.max(last - first + 1, 1);
     document.querySelectorAll("[data-finding]").forEach((row) => {
-      if (spans[row.dataset.finding]) row.dataset.spans = JSON.stringify(spans[row.dataset.finding]);
-      const found = JSON.parse(row.dataset.spans);
+      const [spans, when] = moved[row.dataset.finding] || [];
+      if (spans) row.dataset.spans = JSON.stringify(spans);
+      if (when) row.querySelector(".when").textContent = when;
+      const found = JSON.parse(row.dataset.spans), track = row.querySelector(".track");
+      while (track.children.length < found.length) track.append(Object.assign(document.createElement("span"), { className: "bar" }));
       row.querySelectorAll(".bar").forEach((bar, place) => {
-        if (!found[place]) return;
+        bar.hidden = !found[place];
+        if (bar.hidden) return;
         const [start, end] = found[place];
         const left = (start - first) / size * 100;
         bar.style.left = left + "%";
@@ -190,7 +204,8 @@
   /* What is new joins what a chart out of view has not drawn yet. */
   function told(gd, item) {
     const waiting = gd.klinicNews || { points: [] };
-    gd.klinicNews = { ...waiting, ...item, points: [...waiting.points, ...item.points] };
+    const around = { ...waiting.around, ...item.around };
+    gd.klinicNews = { ...waiting, ...item, around, points: [...waiting.points, ...item.points] };
     if (gd.klinicSeen !== false) catchUp(gd);
   }
 

@@ -7,7 +7,7 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
   dagcomponentfuncs.Status = ({ data }) => h("span", { className: "badge " + data.kind }, icon(data.kind), data.status);
   dagcomponentfuncs.RunState = ({ data }) => data.phase
     ? h("span", { className: "state state-" + data.phase }, icon(data.phase), data.state) : null;
-  dagcomponentfuncs.Spark = ({ data }) => data.spark ? h("div", { className: "spark", "data-svg": data.spark }) : null;
+  dagcomponentfuncs.Spark = ({ data }) => data.spark ? h("div", { className: "spark", "data-svg": data.spark, "aria-hidden": true }) : null;
   dagcomponentfuncs.Health = ({ data }) => data.health === null || data.health === undefined ? "–" : h(
     "span", { className: "bar-cell" },
     h("span", { className: "bar-track" }, h("span", { className: "bar-fill " + data.kind, style: { width: data.health + "%" } })),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
-POINTS = 2000  # of a line in one chart; a chart is at most as many pixels wide
+POINTS = 1200  # of a line in one chart; two for each pixel that one is wide
 
 
 def packed(values: Any, kind: str = "f4") -> dict[str, str]:

@@ -66,8 +66,11 @@ def _corners(values: Floats) -> Any:
     if len(values) < 3:
         return np.arange(len(values))
     change = np.abs(np.diff(values)) > 1e-3 * (np.abs(values[1:]) + 1e-12)
-    rows = np.flatnonzero(change)
-    rows = np.unique(np.concatenate([[0], rows, rows + 1, [len(values) - 1]]))
+    corner = np.zeros(len(values), np.bool_)
+    corner[:-1] |= change
+    corner[1:] |= change
+    corner[[0, -1]] = True
+    rows = np.flatnonzero(corner)
     return rows[kept(values[rows], 400)]
 
 

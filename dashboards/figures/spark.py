@@ -1,4 +1,7 @@
-"""A spark: the last stretch of a metric over its healthy band, as an SVG that takes its colours from the page."""
+"""A spark: the last stretch of a metric over its healthy band, as an SVG that takes its colours from the page.
+
+It goes to a page with every step: what all sparks share (fill, widths) stands in the pages' styles.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,16 @@ W, H = 240, 56
 def spark(
     values: Sequence[float | None], low: float | None = None, high: float | None = None, status: str = "line"
 ) -> str:
-    """An SVG of numbers only; colours are the page's custom properties, so that it follows the theme."""
+    """An SVG of numbers only, in quotes that JSON need not escape; its colours are the page's, and follow the theme."""
     finite = [value for value in values if value is not None]
     if not finite:
         return ""
     bottom, top = _range(finite, low, high)
     band = _band(bottom, top, low, high)
     path, (x, y) = _path(values, bottom, top)
-    stroke = f"var(--{status})" if status in ("watch", "sick") else "var(--line)"
-    line = f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="1.5" vector-effect="non-scaling-stroke"/>'
-    dot = (
-        f'<path d="M{x} {y}h.01" stroke="{stroke}" stroke-width="5" stroke-linecap="round"'
-        ' vector-effect="non-scaling-stroke"/>'
-    )
-    return f'<svg viewBox="0 0 {W} {H}" preserveAspectRatio="none" aria-hidden="true">{band}{line}{dot}</svg>'
+    stroke = f"var(--{status if status in ('watch', 'sick') else 'line'})"
+    drawn = f"{band}<path d='{path}'/><path d='M{x} {y}h.01'/>"
+    return f"<svg viewBox='0 0 {W} {H}' preserveAspectRatio='none' stroke='{stroke}'>{drawn}</svg>"
 
 
 def _range(finite: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
@@ -41,7 +40,7 @@ def _band(bottom: float, top: float, low: float | None, high: float | None) -> s
     upper = top if high is None else min(max(high, bottom), top)
     lower = bottom if low is None else min(max(low, bottom), top)
     y, height = _y(upper, bottom, top), _y(lower, bottom, top) - _y(upper, bottom, top)
-    return f'<rect x="0" y="{y:.0f}" width="{W}" height="{max(height, 0):.0f}" fill="var(--band)"/>'
+    return f"<rect x='0' y='{y:.0f}' width='{W}' height='{max(height, 0):.0f}'/>"
 
 
 def _y(value: float, bottom: float, top: float) -> float:

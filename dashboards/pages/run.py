@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
-from klinic.dashboards.live import fresh
+from klinic.dashboards.live import Marks, fresh
 from klinic.dashboards.pages.context import Context, floating, one, query
 from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels
@@ -65,7 +65,7 @@ def _stores(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component
     ]
 
 
-def _known(entry: Entry, look: Look, view: Mapping[str, Any]) -> dict[str, int]:
+def _known(entry: Entry, look: Look, view: Mapping[str, Any]) -> dict[str, Marks]:
     """Marks of what stands around the lines of the charts shown."""
     found, scene = panel(str(view["tab"])), entry.scene
     return fresh(scene, found.charts(scene), look, chart_view(view, None), scene.rows, {})[1] if found and scene else {}

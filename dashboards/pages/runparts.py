@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.dashboards.figures.theme import Lang, Look
-from klinic.dashboards.live import mark
+from klinic.dashboards.live import Marks, mark
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, finding, timeline, vitals
 from klinic.dashboards.views.parts import Component
@@ -15,10 +15,11 @@ from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.views.tabs import filled, tabs
 
 View = Mapping[str, Any]
+SPARKS = 80  # times that a spark is drawn anew while a run doubles its length
 
 
 def seen_of(
-    entry: Entry, look: Look, view: Mapping[str, Any], marks: Mapping[str, int] | None = None
+    entry: Entry, look: Look, view: Mapping[str, Any], marks: Mapping[str, Marks] | None = None
 ) -> dict[str, Any]:
     """What a page knows of a run: sent back with each tick, so that only what it lacks is sent."""
     return {
@@ -28,9 +29,7 @@ def seen_of(
         "rows": entry.run.frame.height if entry.run else 0,
         "parts": {name: part.mark(entry, look.lang, view) for name, part in PARTS.items()},
         "charts": dict(marks or {}),
-        "moving": {
-            kind: {key: mark(one) for key, one in all_.items()} for kind, all_ in _moving(entry, look.lang).items()
-        },
+        "moving": {kind: _signs(entry, kind, all_) for kind, all_ in _moving(entry, look.lang).items()},
     }
 
 
@@ -41,15 +40,30 @@ def _moving(entry: Entry, lang: Lang) -> dict[str, dict[str, Any]]:
     return {
         "vitals": numbers,
         "sparks": {vital.name: vitals.drawn(vital) for vital in signs},
-        "bars": timeline.bars(entry),
+        "bars": timeline.moving(entry, lang),
+        "health": {"now": entry.diagnosis.health} if entry.diagnosis else {},
     }
+
+
+def _signs(entry: Entry, kind: str, all_: Mapping[str, Any]) -> dict[str, int]:
+    """What tells whether something moved. A step among very many moves no spark that an eye could see move.
+
+    The sparks of a long run take turns, so that no answer carries all of them.
+    """
+    stretch = (entry.run.frame.height if entry.run else 0) // SPARKS
+    if kind != "sparks" or stretch < 2:
+        return {key: mark(one) for key, one in all_.items()}
+    rows = entry.run.frame.height if entry.run else 0
+    return {key: (rows + place * stretch // len(all_)) // stretch for place, key in enumerate(all_)}
 
 
 def moved(entry: Entry, lang: Lang, known: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
     """What a page lacks of it."""
+    moving = _moving(entry, lang)
+    signs = {kind: _signs(entry, kind, all_) for kind, all_ in moving.items()}
     return {
-        kind: {key: one for key, one in all_.items() if mark(one) != known.get(kind, {}).get(key)}
-        for kind, all_ in _moving(entry, lang).items()
+        kind: {key: one for key, one in all_.items() if signs[kind][key] != known.get(kind, {}).get(key)}
+        for kind, all_ in moving.items()
     }
 
 
@@ -66,7 +80,9 @@ class Part:
 
 
 PARTS = {
-    "banner": Part(lambda entry, lang, view: banner.banner(entry, lang)),
+    "banner": Part(
+        lambda entry, lang, view: banner.banner(entry, lang), lambda entry, lang, view: banner.structure(entry, lang)
+    ),
     "vitals": Part(
         lambda entry, lang, view: vitals.cards(entry, lang), lambda entry, lang, view: vitals.structure(entry)
     ),

@@ -64,6 +64,14 @@ def banner(entry: Entry, lang: Lang) -> Component:
     return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
 
 
+def structure(entry: Entry, lang: Lang) -> list[object]:
+    """All of the banner but the number of its health."""
+    found = entry.diagnosis
+    if found is None:
+        return [banner(entry, lang)]
+    return [found.verdict, headline(entry, found, lang), _told(entry, found, lang), _first(entry, found, lang)]
+
+
 def _told(entry: Entry, found: Diagnosis, lang: Lang) -> list[Component]:
     """What showed it and what followed; of a crash with nothing else to say, what to do."""
     text, crash = story(entry, found, lang), _crash(found)

@@ -50,7 +50,7 @@ def loading(title: str) -> Component:
 
 def drawing(svg: str, name: str = "spark") -> Component:
     """A small drawing of ours; the page's script puts it into a shadow root."""
-    return html.Div(className=name, **{"data-svg": svg})
+    return html.Div(className=name, **{"data-svg": svg, "aria-hidden": "true"})
 
 
 def run_url(name: str, **more: str) -> str:

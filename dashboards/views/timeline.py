@@ -97,12 +97,17 @@ def bars(entry: Entry) -> dict[str, Spans]:
     return {one.id: scene.spans(one.id, (steps[1] - steps[0]) / APART) for one in scene.findings}
 
 
+def moving(entry: Entry, lang: Lang) -> dict[str, tuple[Spans, str]]:
+    """What moves in each row with the steps: where its bars stand, and when in words."""
+    scene, spans = entry.scene, bars(entry)
+    return {one.id: (spans[one.id], when(one, lang)) for one in scene.findings} if scene and spans else {}
+
+
 def structure(entry: Entry, picked: str | None) -> list[Any]:
-    """All of the timeline but where its bars stand."""
+    """All of the timeline but what moves in it."""
     found = entry.diagnosis
     rows = list(ordered(found)) if found else []
-    many = {rule: len(parts) for rule, parts in bars(entry).items()}
-    told = [(f.id, depth, int(f.peak), f.closed, f.first_step, many.get(f.id), f.id == picked) for f, depth in rows]
+    told = [(f.id, depth, int(f.peak), f.id == picked) for f, depth in rows]
     steps = entry.run.steps if entry.run else None
     return [found.root_cause if found else None, told, len(_marks(*steps)) if steps else 0]
 

@@ -70,20 +70,26 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
 
 
 def _range(vital: Vital, lang: Lang) -> list[Component]:
-    bounded = vital.low is not None or vital.high is not None
-    return [html.Span(speaker(lang)("run.range") + " ") if bounded else "", html.Code(band(vital, lang))]
+    return [html.Span(_lead(vital, lang)), html.Code(band(vital, lang))]
+
+
+def _lead(vital: Vital, lang: Lang) -> str:
+    """The word before a range; none where there is no range."""
+    return "" if vital.low is None and vital.high is None else speaker(lang)("run.range") + " "
 
 
 def structure(entry: Entry) -> list[Any]:
     """All of the cards but what moves in them."""
     found = entry.diagnosis
-    vitals = found.vitals if found else ()
-    return [(v.name, v.status, v.note, v.value is None, bool(v.spark), v.low is v.high is None) for v in vitals]
+    return [(v.name, v.value is None, bool(v.spark)) for v in found.vitals] if found else []
 
 
 def numbers(vital: Vital, lang: Lang) -> list[str]:
-    """What moves in a card with every step: value, healthy range, trend."""
-    return [number(vital.value), band(vital, lang), vital.trend]
+    """What moves in a card with every step: value, range and the word before it, trend, status and its word, note."""
+    say = speaker(lang)
+    trend, status = vital.trend, vital.status
+    told = vital.note or vital.metric
+    return [number(vital.value), band(vital, lang), _lead(vital, lang), trend, status, say(f"status.{status}"), told]
 
 
 def drawn(vital: Vital) -> str:
