@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
+from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options
 from klinic.diagnostics.cli.output import check_formats, write_reports
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from klinic.diagnostics.run import Run
 
 STEP = click.IntRange(-(2**62), 2**62)
-LEVELS = ("never", "info", "warn", "error")
 
 
 @click.command()
@@ -32,29 +32,10 @@ LEVELS = ("never", "info", "warn", "error")
 @click.option(
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
 )
-@click.option(
-    "--profile",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="default, strict, seed, or a profile of your own.",
-)
-@click.option(
-    "--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own, beside the built-in ones; may repeat."
-)
-@click.option(
-    "--config", metavar="FILE", help="The run's config where the log lacks it: YAML, overrides or a launch command."
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a card's threshold; may repeat."
-)
-@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only: id, name, family, pattern.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+@judging_options
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")
-@click.option(
-    "--fail-on", type=click.Choice(LEVELS), default="never", show_default=True, help="Exit 1 from this severity on."
-)
+@FAIL_ON
 def diagnose(
     paths: tuple[str, ...],
     names: tuple[str, ...],

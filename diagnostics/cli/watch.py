@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
-from klinic.diagnostics.cli.diagnose import LEVELS, cards_of, configured, overrides_of
+from klinic.diagnostics.cli.diagnose import cards_of, configured, overrides_of
 from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c
+from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
 from klinic.diagnostics.cli.parsed import Parsed
 
 if TYPE_CHECKING:
@@ -44,21 +45,8 @@ def _until(text: str) -> Until:
 @click.option("--timeout", type=DURATION, help="Leave after 30m, 2h, ..., with exit code 3.")
 @click.option("--interval", type=DURATION, default=1.0, help="Seconds between looks; 1 unless said otherwise.")
 @ALERTS
-@click.option(
-    "--fail-on",
-    type=click.Choice(LEVELS),
-    default="never",
-    show_default=True,
-    help="Exit 1 where a finding of this severity is left at the end.",
-)
-@click.option("--profile", default="default", show_default=True, metavar="NAME", help="As of klinic diagnose.")
-@click.option("--rules", "folders", multiple=True, metavar="DIR", help="Cards of your own; may repeat.")
-@click.option("--config", metavar="FILE", help="The run's config where the log lacks it.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="RULE.threshold=VALUE", help="Change a threshold; may repeat."
-)
-@click.option("--select", multiple=True, metavar="RULE", help="Judge these rules only.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+@FAIL_ON
+@judging_options
 def watch(
     path: str,
     plain: bool,

@@ -106,7 +106,7 @@ BAD = {
     "check:\n  requirements:\n    - {metric: a/b}\n": "3:7: check.requirements.0 wants at_least or at_most",
     "check:\n  requirements:\n    - a/b[-3:].men() > 1\n": "3:16: unknown method 'men'",
     "check:\n  - [a\n": "not YAML",
-    "check:\n  accepted: [{rule: nan-inf, reason: x, until: soon}]\n": "2:41: check.accepted.0.until is 'soon': a day is",
+    "check:\n  accepted: [{rule: nan-inf, reason: x, until: soon}]\n": "2:41: check.accepted.0.until is 'soon': a day",
     "check:\n  accepted: [{rule: nan-inf, reason: x, until: 2026-02-30}]\n": "2026-02-30 is no day of the calendar",
     "check:\n  minimum_steps: 1\n  minimum_steps: 2\n": "3:3: 'minimum_steps' stands here twice",
     "": "1:1: klinic.yaml is empty",
