@@ -46,7 +46,7 @@ def median_of(known: Sequence[float] | Floats) -> float:
     values = np.asarray(known)
     half = len(values) // 2
     parts = np.partition(values, (half - 1, half) if half else half)
-    return float(parts[half]) if len(values) % 2 else float((parts[half - 1] + parts[half]) / 2)
+    return float(parts[half]) if len(values) % 2 else (float(parts[half - 1]) + float(parts[half])) / 2
 
 
 def noise(values: Sequence[float] | Floats) -> float:

@@ -63,7 +63,9 @@ def test_within_three_steps_of_the_onset(walk: Any) -> None:
         for look in looks:
             for one in look.findings():
                 opened.setdefault(one.name, look.step or 0)
-        for _, subject, step in told(looks, Alerts((CHAT,), tell=("finding",))):
+        messages = told(looks, Alerts((CHAT,), tell=("finding",)))
+        assert messages, name
+        for _, subject, step in messages:
             assert step is not None
             assert step - max(opened[subject], 3) <= 3, subject
 
