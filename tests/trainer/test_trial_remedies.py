@@ -12,7 +12,9 @@ from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.signals import compile_text, evaluate
 from klinic.diagnostics.verlconfig import check_override, facts
 from klinic.trainer.recipes import load, names
+from klinic.trainer.treat.trial import remedy
 
+ACTOR = "actor_rollout_ref.actor"
 HEALTHY = Path(__file__).parents[2] / "sample_logs" / "healthy" / "ppo-cpu-s1"
 
 
@@ -40,3 +42,14 @@ def test_the_first_remedy_of_a_faults_root_cause_touches_what_is_broken(name):
     assert first.key in broken_keys(recipe)
     assert first.new != values[first.key]
     assert check_override(first.key, first.new, run.config).ok
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_fewer_passes_and_a_lower_rate_bring_the_recorded_update_back_into_range(seed):
+    """Update KL grows about with the square of rate and number of updates: both changes are reckoned together."""
+    recording = HEALTHY.parents[1] / "faults" / f"too-many-updates-s{seed}"
+    changes = {key: (float(old), float(new)) for key, old, new in remedy(recording).changes}
+    passes, rate = changes[f"{ACTOR}.ppo_epochs"], changes[f"{ACTOR}.optim.lr"]
+    worst = open_run(recording).frame["actor/ppo_kl"].abs().max()
+    left = worst * (passes[1] / passes[0] * rate[1] / rate[0]) ** 2
+    assert 0.0002 < left < 0.001
