@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 
 from flask import Flask, Response, request
@@ -24,7 +23,7 @@ def serve_exports(server: Flask, context: Context) -> None:
         runs = named(readable(context, request.args.getlist("run")))
         try:
             names = explore.matching(runs, request.args.get("m", explore.FIRST))
-        except re.error as error:
+        except ValueError as error:
             return Response(f"not a regular expression: {error}\n", 400, mimetype="text/plain")
         if kind == "csv":
             return _file("".join(rows(runs, names)), "text/csv", "klinic-metrics.csv")

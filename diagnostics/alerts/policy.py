@@ -45,7 +45,9 @@ class Policy:
 
     def _again(self, channel: Channel, subject: str, now: float) -> bool:
         entry = self.ledger.entry(channel.name, subject)
-        return entry is None or (entry.armed and now - entry.at >= self.settings.cooldown)
+        if entry is None or not entry.armed:
+            return entry is None
+        return not 0 <= now - entry.at < self.settings.cooldown  # told in the future: the clock was set back
 
     def _rearm(self, look: Look) -> bool:
         """What was told and holds no longer may be told again; an incident and an end are told for good."""

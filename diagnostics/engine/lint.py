@@ -11,6 +11,7 @@ from typing import Any
 
 from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
+from klinic.diagnostics.engine.slowpattern import nested_repeat
 from klinic.diagnostics.engine.yamlio import Places, Problem
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
 from klinic.diagnostics.signals.parse import nearest
@@ -140,9 +141,15 @@ def _matches(data: Mapping[str, Any]) -> Found:
         if entry.get("severity") not in LEVELS:
             yield at, f"severity is one of {', '.join(LEVELS)}"
         try:
-            re.compile(entry.get("pattern", ""))
-        except re.error as error:
+            slow = nested_repeat(str(entry.get("pattern", "")))
+        except (re.error, RecursionError, OverflowError) as error:
             yield (*at, "pattern"), f"not a regular expression: {error}"
+            continue
+        if slow:
+            yield (
+                (*at, "pattern"),
+                "a repeat inside a repeat may take forever on one line; part them by what must be there",
+            )
 
 
 def _levels(data: Mapping[str, Any]) -> Found:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import yaml
 
+from klinic.diagnostics import yamlsound
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity, Verdict
 from klinic.diagnostics.signals.parse import nearest
@@ -50,7 +51,7 @@ def read_label(folder: Path) -> Label:
     """The label beside a recording. Raises LabelError with file and key where something is missing or unknown."""
     path = folder / FILE
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yamlsound.read(path.read_text(encoding="utf-8"), yaml.SafeLoader)
         expect = dict(content["expect"])
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error

@@ -97,7 +97,7 @@ class Looker:
         fresh = run is not None and (before is None or run.frame.height != before.rows)
         known = run if run is not None else before.run  # type: ignore[union-attr]
         diagnosis = self._judge.judge(run) if run is not None else before.diagnosis  # type: ignore[union-attr]
-        grew = self._grew(known, now) if fresh or before is None else before.grew
+        grew = self._grew(known, now) if fresh or before is None else min(before.grew, now)  # the clock may be set back
         total = facts(known).total_steps if run is not None else before.total  # type: ignore[union-attr]
         pace = seconds_per_step(known)
         if before is not None and fresh and pace is None:
@@ -110,8 +110,8 @@ class Looker:
         """When the last row was written: a run that is looked at for the first time may have stood still for long."""
         if self._last is not None:
             return now
-        last = run.frame["time"].drop_nulls().max() if run.frame.height and "time" in run.frame.columns else None
-        told = float(last) if isinstance(last, int | float) else written(Path(run.source.path.partition("#")[0]))
+        times = run.frame["time"].drop_nulls() if run.frame.height and "time" in run.frame.columns else ()
+        told = float(times[-1]) if len(times) else written(Path(run.source.path.partition("#")[0]))
         return told if told is not None and 0 < told < now else now
 
 

@@ -119,8 +119,8 @@ def _from_yaml(name: str, text: str | None) -> Source:
     from klinic.diagnostics.engine import yamlio
 
     try:
-        node = yaml.compose(text or "", Loader=yamlio.Loader)
         tree = yamlio.load(text or "")
+        node = yaml.compose(text or "", Loader=yamlio.Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from klinic.diagnostics import yamlsound
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Note
@@ -73,13 +74,13 @@ class _HydraConfig(_Text):
     user = False
 
     def _values(self, text: str) -> dict[str, Any]:
-        tree = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+        tree = yamlsound.read(text, _Loader)
         return dict(flatten(tree)) if isinstance(tree, Mapping) else {}
 
 
 class _HydraOverrides(_Text):
     def _values(self, text: str) -> dict[str, Any]:
-        items = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+        items = yamlsound.read(text, _Loader)
         words = [str(item) for item in items] if isinstance(items, list) else []
         return parse_overrides(shlex.join(words)) if words else {}
 

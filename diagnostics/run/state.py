@@ -69,12 +69,13 @@ def _silent(manifest: Mapping[str, Any], now: float, limit: float) -> bool:
 
 
 def _stalled(run: Run, now: float, pace: float) -> bool:
-    last = run.frame["time"].drop_nulls().max() if run.frame.height else None
-    if isinstance(last, int | float):
+    known = run.frame["time"].drop_nulls() if run.frame.height else None
+    if known is not None and known.len():
+        last = float(known[-1])  # not the latest of all: a clock that was set back made later rows look older
         started = max(
             (event.time for event in run.events if event.time and event.kind in ("started", "resumed")), default=0
         )
-        if started <= last:
+        if started <= last or started > now:
             return now - last > max(STALLED_S, STALLED_STEPS * pace)
         return now - started > STARTING_S
     start = _seconds(run.manifest, "start")

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.engine import yamlio
@@ -117,6 +117,7 @@ def test_a_card_that_cannot_be_used_raises_one_line_with_its_place(written) -> N
         load_card(Path("nowhere.yaml"))
 
 
+@settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda x: st.lists(x, max_size=3) | st.dictionaries(st.sampled_from(["id", "levels", "warn", "when", "for", "k", "thresholds", "try", "match", "needs", "let"]), x, max_size=4), max_leaves=12))  # fmt: skip  # noqa: E501
 def test_no_document_breaks_the_check(tmp_path_factory, document) -> None:  # type: ignore[no-untyped-def]
     import yaml
