@@ -88,9 +88,14 @@ class Entry:
         """Seconds since the last step was written."""
         if self.run is None or not self.run.frame.height:
             return None
-        last = self.run.frame["time"].drop_nulls().max()
-        since = float(last) if isinstance(last, int | float) else self.grew
+        since = self._dated or self.grew
         return max((time.time() if now is None else now) - since, 0.0) if since else None
+
+    @cached_property
+    def _dated(self) -> float:
+        """When the log says that its last step was, 0.0 where it does not."""
+        last = self.run.frame["time"].max() if self.run else None
+        return float(last) if isinstance(last, int | float) else 0.0
 
     @cached_property
     def total(self) -> int | None:
