@@ -43,10 +43,10 @@ def _memory_gb() -> float | None:
 def _memory_used_gb() -> float | None:
     """As verl's perf/cpu_memory_used_gb counts it, so that a run's own part of that metric can be told."""
     try:
-        from psutil import virtual_memory
+        from psutil import virtual_memory  # type: ignore[import-untyped]
     except ImportError:
         return None
-    return round(virtual_memory().used / 2**30, 2)
+    return round(float(virtual_memory().used) / 2**30, 2)
 
 
 def git_commit(folder: str | os.PathLike[str] = ".") -> str | None:
