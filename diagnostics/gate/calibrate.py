@@ -41,8 +41,8 @@ def calibrate(runs: Sequence[Run], cards: Sequence[Card], signs: Sequence[VitalS
 
     A card that rises above info on any row of a run is loosened by the smallest change of one threshold that keeps it
     quiet, and one step more. A threshold that healthy runs stay far from (threefold or more) is drawn closer, to the
-    geometric middle between where it stood and where they would have touched it, by a factor of three at most; what is an
-    error stays one. Both are tried on the runs themselves.
+    geometric middle between where it stood and where they would have touched it, by a factor of three at most; errors
+    stay as they are. Both are tried on the runs themselves.
     """
     rules, why, loud = {}, {}, []
     for card in cards:
