@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,11 @@ def label(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:
     }
 
 
+def machine(hardware: Mapping[str, Any]) -> str:
+    """The machine in words; no name of it."""
+    return f"{hardware.get('cpus', '?')} CPU cores, {hardware.get('memory_gb', '?')} GB, shared"
+
+
 def provenance(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:
     """Where a recording comes from, in a form by which it can be made again."""
     told = json.loads(_text(run / "run.json") or "{}")
@@ -124,7 +130,7 @@ def provenance(run: Path, recipe: Recipe, words: list[str]) -> dict[str, Any]:
         "how": f"klinic train --recipe {recipe.name} {' '.join(words)}",
         "recipe": recipe.summary,
         "shows": recipe.shows or "a healthy run",
-        "machine": f"{hardware.get('cpus', '?')} CPU cores, {hardware.get('memory_gb', '?')} GB, shared",
+        "machine": machine(hardware),
         "versions": {name: (told.get("versions") or {}).get(name) for name in _PACKAGES},
         "status": told.get("status"),
     }

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import signal
 import sys
@@ -97,6 +98,7 @@ def test_what_stays_sick_is_not_cured(sick, tmp_path):
     row = trial.Trial(sick, tmp_path / "work", 25, start).run(load("actor-lr-too-high"), 1)
     assert row["cured"] is False
     assert "reward-collapse" in row["late_findings"]
+    assert re.fullmatch(r"\d+ CPU cores, [\d.]+ GB, shared", row["machine"])
 
 
 def test_a_run_that_ended_early_is_not_cured():
@@ -111,6 +113,16 @@ def test_a_stop_leaves_no_row(sick, tmp_path):
     with pytest.raises(trial.Interrupted) as stop:
         trial.Trial(sick, tmp_path / "work", 40, lambda plan: 130).run(load("actor-lr-too-high"), 1)
     assert stop.value.args == (130,)
+
+
+def test_a_launch_that_failed_before_its_first_step_is_no_outcome(sick, tmp_path):
+    def fail(plan):
+        with RunDirectory(plan.run_dir) as run:
+            run.finish("failed", 0, "no room")
+        return 1
+
+    with pytest.raises(trial.TrialError, match=r"made no step \(exit code 1\)"):
+        trial.Trial(sick, tmp_path / "work", 40, fail).run(load("actor-lr-too-high"), 1)
 
 
 def test_without_a_healthy_recording_there_is_no_band(sick, tmp_path):

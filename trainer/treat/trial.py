@@ -12,13 +12,14 @@ from typing import Any
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.readers import ReadError, open_run
+from klinic.trainer.keep import machine
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
 from klinic.trainer.plan.record import keep
 from klinic.trainer.recipes import Recipe
 from klinic.trainer.record import INTERRUPTED, folder, overrides, record
-from klinic.trainer.stream import RunDirectory, versions
+from klinic.trainer.stream import RunDirectory, hardware, versions
 from klinic.trainer.treat.outcome import Band, Outcome, algorithm, bands, final_score, judge, names
 
 PACKAGES = ("klinic", "python", "verl", "torch", "transformers", "ray")
@@ -79,6 +80,7 @@ class Trial:
             "late_findings": list(outcome.loud) if outcome else [],
             "cured": bool(outcome and outcome.cured),
             "seconds": round(time.monotonic() - began),
+            "machine": machine(hardware()),
             "versions": {name: version for name, version in versions().items() if name in PACKAGES},
         }
 
@@ -113,9 +115,12 @@ class Trial:
         if code in INTERRUPTED:
             raise Interrupted(code)
         try:
-            return judge(open_run(work), band, self.steps)
+            treated = open_run(work)
         except ReadError as error:
             raise TrialError(f"{work}: the treated run cannot be judged (exit code {code}): {error}") from None
+        if treated.steps is None:  # a launch that failed says nothing about the remedy
+            raise TrialError(f"{work}: the treated run made no step (exit code {code}); its console.log says why")
+        return judge(treated, band, self.steps)
 
     def _plan(self, recipe: Recipe, seed: int, changes: Sequence[str], work: Path) -> Plan:
         try:
