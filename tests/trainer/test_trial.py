@@ -175,6 +175,13 @@ def test_rows_are_appended_also_behind_a_torn_one(tmp_path):
         table.read(path)
 
 
+def test_the_page_of_cures_holds_the_table_of_the_rows_that_stand():
+    page = (LOGS.parent / "docs" / "cure.md").read_text("utf-8")
+    shown = page.partition("<!-- trial-table: klinic trial --report -->\n")[2].partition("<!-- end -->")[0]
+    said = CliRunner().invoke(main, ["trial", "--report", "--out", str(LOGS.parent / "benchmarks" / "trial.jsonl")])
+    assert "cured" in shown and shown == said.output
+
+
 def test_the_report_names_every_row():
     rows = [row("b"), row("a", 2, cured=False, late_findings=["val-drop"]), row("a", cured=False, treated=0.5)]
     said = markdown(rows, [load("nan-reward")])
