@@ -54,13 +54,11 @@ def _logged(run: Run, metric: str) -> float | None:
 
 def _cap(run: Run) -> int | None:
     """The cap on responses: the longest one of several batches in which responses were cut."""
-    if not run.has(LONGEST) or not run.has(CUT):
+    longest, cut = (run.frame[name].drop_nulls().to_list() if run.has(name) else [] for name in (LONGEST, CUT))
+    if not longest or not cut or max(cut) <= 0:
         return None
-    longest = run.frame[LONGEST].drop_nulls()
-    peak = longest.max()
-    cut = run.frame[CUT].max()
-    pinned = isinstance(peak, float) and int((longest == peak).sum()) >= SEEN
-    return int(peak) if pinned and isinstance(cut, float) and cut > 0 else None  # type: ignore[call-overload]
+    peak = float(max(longest))
+    return int(peak) if longest.count(peak) >= SEEN else None
 
 
 def is_assumed(run: Run, key: str) -> bool:
