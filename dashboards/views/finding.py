@@ -35,7 +35,7 @@ def _body(finding: Finding, lang: Lang) -> list[Component]:
     parts.append(_part(say("run.meaning"), html.P(summary(finding.id, finding.why, lang, "why"))))
     wrong = card.text("wrong_when", lang) if card else ""
     parts += [_part(say("run.wrong"), html.P(sentence(wrong)))] if wrong else []
-    alike = (card.data.get("look_alikes") or ()) if card else ()
+    alike = card.looks(lang) if card else ()
     rows = [html.Li([html.Code(str(item["name"])), f" {item.get('because', '')}"]) for item in alike]
     parts += [_part(say("run.lookalikes"), html.Ul(rows))] if rows else []
     sources = (card.data.get("references") or ()) if card else ()
