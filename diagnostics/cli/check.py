@@ -33,7 +33,12 @@ LEVELS = ("never", "info", "warn", "error")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="A rule that fails at any level; may repeat.")
 @click.option("--profile", metavar="NAME", help="default, strict, seed, or a profile of your own [default].")
 @click.option(
-    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text, json, markdown, junit, sarif, github."
+    "--format",
+    "-f",
+    "names",
+    multiple=True,
+    metavar="FORMAT",
+    help="text, json, markdown, junit, sarif, github, gitlab",
 )
 @click.option(
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 )
 @click.option("--ignore", multiple=True, metavar="METRIC", help="Leave metrics out, as in 'perf/*'; may repeat.")
 @click.option(
-    "--format", "-f", "names", multiple=True, metavar="FORMAT", help="text, json, markdown, junit, sarif, github."
+    "--format",
+    "-f",
+    "names",
+    multiple=True,
+    metavar="FORMAT",
+    help="text, json, markdown, junit, sarif, github, gitlab",
 )
 @click.option(
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."

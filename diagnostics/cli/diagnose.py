@@ -27,7 +27,7 @@ STEP = click.IntRange(-(2**62), 2**62)
     "names",
     multiple=True,
     metavar="FORMAT",
-    help="text (default), json, markdown, html, junit, sarif, github; may repeat.",
+    help="text (default), json, markdown, html, junit, sarif, github, gitlab; may repeat.",
 )
 @click.option(
     "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."

@@ -107,9 +107,9 @@ def cases():
 
 
 def test_the_registries_have_the_formats_of_ci():
-    assert {"text", "json", "markdown", "junit", "sarif", "github"} == set(formats(SHEETS))
-    assert {"junit", "sarif", "github"} <= set(formats(REPORTS))
-    for name in ("junit", "sarif", "github"):
+    assert {"text", "json", "markdown", "junit", "sarif", "github", "gitlab"} == set(formats(SHEETS))
+    assert {"junit", "sarif", "github", "gitlab"} <= set(formats(REPORTS))
+    for name in ("junit", "sarif", "github", "gitlab"):
         assert formats(SHEETS)[name].value == formats(REPORTS)[name].value, "one writer"
 
 
@@ -175,6 +175,42 @@ def test_github_takes_back_what_was_escaped():
     assert command == "error"
     assert named == {"file": TRICKS, "line": "3", "title": "key failed"}
     assert message == f"n: {TRICKS}"
+
+
+# What GitLab's documentation of a code quality report asks of an entry, with nothing beside it.
+GITLAB = {
+    "type": "array",
+    "items": closed(
+        description={"type": "string", "minLength": 1},
+        check_name={"type": "string", "minLength": 1},
+        fingerprint={"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        severity={"enum": ["info", "minor", "major", "critical", "blocker"]},
+        location=closed(path={"type": "string", "minLength": 1}, lines=closed(begin={"type": "integer", "minimum": 1})),
+    ),
+}
+
+
+def test_gitlab_gets_an_entry_for_each_thing_that_is_wrong(cases):
+    entries = json.loads(load("gitlab", SHEETS)(cases))
+    jsonschema.validate(entries, GITLAB)
+    odd = entries[:4]
+    assert [one["check_name"] for one in odd] == ["requirement", "oom", "reading", "entropy"]
+    assert [one["severity"] for one in odd] == ["critical", "critical", "blocker", "minor"]
+    assert odd[0]["location"] == {"path": "k.yaml", "lines": {"begin": 7}}
+    prints = [one["fingerprint"] for one in entries]
+    assert len(set(prints)) == len(prints)
+    assert prints == [one["fingerprint"] for one in json.loads(load("gitlab", SHEETS)(cases))]
+    assert json.loads(load("gitlab", SHEETS)([Ready(Sheet("klinic check", "s", ()))])) == []
+
+
+def test_gitlab_knows_a_finding_again_when_its_line_and_its_numbers_move():
+    def entry(line, message):
+        item = Item("incident", "INC01", "oom", "failed", message, spot=Spot("run.log", line))
+        return json.loads(load("gitlab", SHEETS)([Ready(Sheet("klinic check", "s", (item, item)))]))
+
+    before, after = entry(3, "3 GiB"), entry(9, "4 GiB")
+    assert [one["fingerprint"] for one in before] == [one["fingerprint"] for one in after]
+    assert before[0]["fingerprint"] != before[1]["fingerprint"]
 
 
 def test_the_step_summary_gets_a_page(tmp_path, monkeypatch, capsys, cases):

@@ -1,0 +1,53 @@
+"""GitLab's code quality report: what is wrong stands in the widget of a merge request and beside its lines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, sheets
+
+LEVELS = {Severity.ERROR: "critical", Severity.WARN: "major", Severity.INFO: "minor", Severity.NONE: "info"}
+
+
+def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) -> str:
+    """One entry for what failed, could not be judged or was remarked; an empty list where there is nothing."""
+    entries = [entry for sheet in sheets(cases) for entry in _entries(sheet)]
+    return orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+def _entries(sheet: Sheet) -> Iterator[dict[str, Any]]:
+    met: Counter[str] = Counter()
+    for item in sheet.of("unsure", "failed", "remark"):
+        place = "|".join([sheet.tool, _clean(sheet.subject), item.kind, item.id, _clean(item.name), _path(item, sheet)])
+        met[place] += 1
+        yield {
+            "description": _description(item),
+            "check_name": item.name if item.kind in ("finding", "incident") else item.kind,
+            "fingerprint": hashlib.sha256(f"{place}|{met[place]}".encode()).hexdigest(),
+            "severity": "blocker" if item.status == "unsure" else LEVELS[item.severity],
+            "location": {"path": _path(item, sheet), "lines": {"begin": max(1, item.spot.line if item.spot else 1)}},
+        }
+
+
+def _description(item: Item) -> str:
+    known = item.kind in ("finding", "incident")
+    said = f"{item.name} ({item.id}): {item.message}" if known else f"{item.name}: {item.message}"
+    return _clean(f"{said}{f' {item.advice}' if item.advice else ''}")
+
+
+def _path(item: Item, sheet: Sheet) -> str:
+    """Below the working directory, which GitLab takes for the top of the repository, where it lies there."""
+    path = Path(_clean(item.spot.file if item.spot else sheet.subject))
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path).as_posix()
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
