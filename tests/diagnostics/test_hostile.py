@@ -51,12 +51,13 @@ def test_a_hostile_input_is_judged_or_refused_in_one_line(klinic, name: str) -> 
 
 
 @pytest.mark.parametrize("name", [name for name, expected in EXPECTED.items() if expected["code"] == 0])
-def test_its_other_reports_are_whole(klinic, name: str) -> None:  # type: ignore[no-untyped-def]
-    _, out, _ = klinic("diagnose", FOLDER / name, "--format", "json")
-    assert json.loads(out, parse_constant=no_constant)["run"]["steps"]["rows"] > 0
-    code, out, _ = klinic("diagnose", FOLDER / name, "--format", "markdown")
+def test_its_other_reports_are_whole(klinic, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+    form = ("--format", "json", "--out", tmp_path / "json", "--format", "markdown", "--out", tmp_path / "md")
+    code, _, _ = klinic("diagnose", FOLDER / name, *form)
     assert code == 0
-    assert "<script>" not in out
+    report = json.loads((tmp_path / "json").read_text("utf-8"), parse_constant=no_constant)
+    assert report["run"]["steps"]["rows"] > 0
+    assert "<script>" not in (tmp_path / "md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", [name for name, expected in EXPECTED.items() if expected.get("same")])

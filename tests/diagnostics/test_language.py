@@ -6,6 +6,7 @@ import ast
 import re
 import string
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from klinic.diagnostics.language import catalog, padded, speaking, tr
@@ -21,8 +22,11 @@ def _sources() -> Iterator[Path]:
         yield from (ROOT / room).rglob("*.py")
 
 
-def _nodes(path: Path) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(path.read_text("utf-8")))
+@cache
+def _nodes(path: Path) -> tuple[ast.expr, ...]:
+    """Calls and constants of a file: what may be said."""
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return tuple(node for node in nodes if isinstance(node, ast.Call | ast.Constant))
 
 
 def _said() -> Iterator[str]:
@@ -101,3 +105,24 @@ def test_a_language_holds_inside_and_not_beyond() -> None:
 
 def test_columns_are_filled_up_by_what_a_terminal_shows() -> None:
     assert (padded("更新", 10), padded("update", 10)) == ("更新      ", "update    ")
+
+
+COMMANDS = {
+    "preflight": (["preflight", "--gpus", "1", "data.train_bach_size=64"], "没有 data.train_bach_size"),
+    "plan": (["plan", "--gpu", "p40", "--model", "Qwen/Qwen2.5-0.5B"], "计算能力 6.1"),
+    "plan cpu": (["plan", "--gpu", "cpu"], "一个节点的主内存"),
+    "env": (["env"], "可以训练|还不能训练"),
+    "explain": (["explain", "actor/ppo_kl"], "更新 KL"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_speaks_chinese_and_leaves_the_language_as_it_was(name: str) -> None:
+    from click.testing import CliRunner
+
+    from klinic.diagnostics.cli import main
+
+    words, said = COMMANDS[name]
+    done = CliRunner().invoke(main, [*words, "--lang", "zh"])
+    assert re.search(said, done.stdout + done.stderr)
+    assert tr("nothing found") == "nothing found"

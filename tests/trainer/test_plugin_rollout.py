@@ -21,6 +21,7 @@ class Late:
         return getattr(importlib.import_module(self._name), name)
 
 
+pytestmark = pytest.mark.slow  # models of three families, run token by token
 torch: Any = Late("torch")
 generate: Any = Late("klinic.trainer.plugin.cpu.generate")
 sampling: Any = Late("klinic.trainer.plugin.cpu.sampling")

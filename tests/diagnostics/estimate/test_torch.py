@@ -9,8 +9,18 @@ import pytest
 from klinic.diagnostics.estimate import tokens
 from klinic.diagnostics.estimate.shape import Shape, shape_of
 
-torch = pytest.importorskip("torch", reason="what torch keeps is measured with torch")
-transformers = pytest.importorskip("transformers", reason="the models are those of transformers")
+pytestmark = pytest.mark.slow  # models of five kinds, built and run
+torch: Any = None
+transformers: Any = None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def libraries() -> None:
+    """Imported only where these tests run: every worker collects this file."""
+    global torch, transformers
+    torch = pytest.importorskip("torch", reason="what torch keeps is measured with torch")
+    transformers = pytest.importorskip("transformers", reason="the models are those of transformers")
+
 
 SMALL = {
     "hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 3, "num_attention_heads": 8,
