@@ -20,7 +20,7 @@ def duckdb(path: str) -> float:
     with Path(path).open() as lines:
         names = [f'data."{name}"' for name in json.loads(next(lines))["data"]]
     sums = ", ".join(f"sum({name})" for name in names)
-    return float(sum(value or 0 for value in rows.query("t", f"SELECT {sums} FROM t").fetchone()))
+    return float(sum(value or 0 for value in rows.query("t", f"SELECT {sums} FROM t").fetchall()[0]))
 
 
 def tbparse(path: str) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.readers.reading import Plan, Reading, as_path, counts, holds_something, os_error
 from klinic.diagnostics.readers.registry import ReadError
+from klinic.diagnostics.readers.remote import is_remote
 from klinic.diagnostics.run import Run
 
 MAX_OPEN = 100  # of more runs than this, no file is held open between polls
@@ -16,7 +17,8 @@ MAX_OPEN = 100  # of more runs than this, no file is held open between polls
 class Followers:
     """Follows every run that a path holds, also runs that appear later.
 
-    path: a file, a run directory, or a folder; it need not be there yet.
+    path: a file, a run directory, or a folder; it need not be there yet. Or an address (`readers.remote`), which is
+    asked every few seconds.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -28,7 +30,7 @@ class Followers:
 
     def poll(self) -> list[Run]:
         """The runs that changed since the last call, as they stand; ReadError where the path cannot be read."""
-        if not self.path.exists() and not self._readings:
+        if not self._is_there() and not self._readings:
             return []
         try:
             return list(self._changed())
@@ -60,9 +62,12 @@ class Followers:
         """Whether this path is a run of its own."""
         return path in self._readings
 
+    def _is_there(self) -> bool:
+        return is_remote(self._shown) or self.path.exists()
+
     def _plans(self) -> list[Plan]:
         """The plans as the files lie now; a file that is away for a moment (rotation) keeps its plan."""
-        if not self.path.exists():
+        if not self._is_there():
             return [reading.plan for reading in self._readings.values()]
         return plans(self._shown)
 

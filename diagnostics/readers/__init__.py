@@ -8,6 +8,7 @@ from pathlib import Path
 from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ADVICE, ClosedError, ReadError, readers, session
+from klinic.diagnostics.readers.remote import is_remote, local
 from klinic.diagnostics.run import Run
 
 __all__ = ["ReadError", "open_run", "open_runs", "readers", "session"]
@@ -19,9 +20,13 @@ def open_runs(path: str | Path) -> list[Run]:
     Raises ReadError, with a message of one line, where there is none.
     """
     found = plans(path)
-    if str(path) == "-" or not Path(path).is_dir():
+    if str(path) == "-" or not _is_folder(path):
         return [run for plan in found for run in read(plan)]
     return _searched(path, found)
+
+
+def _is_folder(path: str | Path) -> bool:
+    return (local(str(path)) if is_remote(path) else Path(path)).is_dir()
 
 
 def open_run(path: str | Path) -> Run:

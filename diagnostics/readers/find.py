@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from klinic.diagnostics.readers import rundir
+from klinic.diagnostics.readers import remote, rundir
 from klinic.diagnostics.readers._pipe import refuse_device
 from klinic.diagnostics.readers.beside import NAMES, beside
 from klinic.diagnostics.readers.part import Part
@@ -23,10 +23,12 @@ _CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
 
 
 def plans(path: str | Path) -> list[Plan]:
-    """The runs that a path holds, unread; ReadError where it does not exist.
+    """The runs that a path or an address holds, unread; ReadError where it does not exist.
 
     More than `MAX_FILES` plans say that a folder holds more files than are searched.
     """
+    if remote.is_remote(path):
+        return _fetched(str(path))
     place = as_path(path)
     if place is None:
         return [Plan("-", (Part(None, main=True),))]
@@ -40,6 +42,12 @@ def plans(path: str | Path) -> list[Plan]:
     if place.name.endswith(WANDB_FILE):
         return [_wandb(place, str(path))]
     return [_single(place, str(path))]
+
+
+def _fetched(address: str) -> list[Plan]:
+    """The runs of an address, each with an address of its own."""
+    here, said = remote.local(address), remote.shown(address)
+    return [replace(plan, path=said + plan.path.removeprefix(str(here))) for plan in plans(here)]
 
 
 def _nowhere(shown: str, place: Path) -> str:
