@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from klinic.diagnostics.language import catalog, padded, speaking, tr
 
 ROOT = Path(__file__).parents[2]
