@@ -33,7 +33,7 @@ test: check browser
 	$(BIN)/python -m pytest -m "slow and not long"
 
 check: lint types
-	$(BIN)/python -m pytest -n auto -m "$(QUICK)"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "$(QUICK)"
 
 # The dashboard's tests drive a real browser: any that is found, else Debian's where this machine lets us install it.
 browser:
