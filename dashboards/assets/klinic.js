@@ -261,7 +261,7 @@
   phone.addEventListener("change", fitGrid);
 
   /* ---- small drawings: ours, of numbers only, in a shadow root that React does not know ---- */
-  const SPARK = "<style>svg{width:100%;height:100%;display:block;overflow:visible}rect{fill:var(--band)}"
+  const SPARK = "<style>svg{width:100%;height:100%;display:block;overflow:visible}rect{fill:var(--band);stroke:none}"
     + "path{fill:none;vector-effect:non-scaling-stroke;stroke-width:1.5}path+path{stroke-width:5;stroke-linecap:round}</style>";
   function draw(element) {
     const root = element.shadowRoot || element.attachShadow({ mode: "open" });

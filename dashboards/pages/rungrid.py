@@ -59,10 +59,10 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
         ("step", "step", 68, number_filter),
         ("score", "score", 80, number_filter | scored),
         ("spark", "trend", 112, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
-        ("finding", "finding", 220, {"cellRenderer": "Found", "flex": 3, "minWidth": 190, "tooltipField": "finding"}),
-        ("framework", "framework", 114, {}),
+        ("finding", "finding", 220, {"cellRenderer": "Found", "flex": 3, "minWidth": 180, "tooltipField": "finding"}),
+        ("framework", "framework", 100, {}),
         ("age", "age", 88, number_filter | aged),
-        ("state", "state", 104, {"cellRenderer": "RunState"}),
+        ("state", "state", 126, {"cellRenderer": "RunState"}),
     ]
     return [
         {"field": field, "headerName": say(f"runs.{key}"), "width": width, **more} for field, key, width, more in make

@@ -66,6 +66,9 @@ def test_a_finding_zooms_all_charts_and_shows_its_evidence(recorded, visit) -> N
     page.wait_for_function("() => window.klinicCharts && klinicCharts.plots().length === 6")
     before = page.evaluate(CHARTS)
     assert len({tuple(span) for span in before}) == 1
+    stroke = "part => getComputedStyle(part).stroke"
+    band, line = (page.locator(f".vital .spark {part}").first.evaluate(stroke) for part in ("rect", "path"))
+    assert band == "none" and line.startswith("rgb")
     page.click("[data-finding=POL01]")
     page.wait_for_selector(".detail")
     assert "ppo_kl" in page.inner_text(".detail .evidence")
