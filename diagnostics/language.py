@@ -58,5 +58,10 @@ def catalog(lang: str) -> Mapping[str, str]:
 
 
 def padded(text: str, width: int) -> str:
-    """`text` filled up with spaces to `width` columns of a terminal, where Chinese characters take two."""
-    return text + " " * (width - sum(1 + (east_asian_width(one) in "WF") for one in text))
+    """`text` filled up with spaces to `width` columns of a terminal."""
+    return text + " " * (width - columns(text))
+
+
+def columns(text: str) -> int:
+    """Columns that a terminal gives a text: two for a Chinese character."""
+    return sum(1 + (east_asian_width(one) in "WF") for one in text)

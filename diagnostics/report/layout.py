@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import textwrap
+
+from klinic.diagnostics.report.wrapping import wrapped
 
 STYLES = {
     "sick": {"fg": "red", "bold": True},
@@ -52,15 +53,8 @@ class Page:
 
     def text(self, text: str, indent: int = 0, hang: int | None = None, kind: str = "") -> None:
         """A wrapped paragraph; lines after the first are indented by `hang`."""
-        wrapped = textwrap.wrap(
-            clean(text),
-            self._width,
-            initial_indent=" " * indent,
-            subsequent_indent=" " * (indent if hang is None else hang),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in wrapped:
+        rest = " " * (indent if hang is None else hang)
+        for line in wrapped(clean(text), self._width, " " * indent, rest):
             self.line(self.style(line, kind) if kind else line)
 
     def labelled(self, label: str, kind: str, text: str, indent: int = 2, gap: int = 7) -> None:
