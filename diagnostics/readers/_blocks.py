@@ -12,9 +12,13 @@ from klinic.diagnostics.run.events import Event, Meta, Row
 
 
 class BlockSession(RowSession):
-    """Collects the metrics of a block until the next one begins. A format overrides `begins` and `items`."""
+    """Collects the metrics of a block until the next one begins. A format overrides `begins` and `items`.
+
+    unbroken: no other line stands within a block, the first one ends it.
+    """
 
     framework = ""
+    unbroken = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,9 +43,14 @@ class BlockSession(RowSession):
             return self.begin(step, frame.line)
         found = self.items(frame) if self._open else {}
         if not found:
-            return None
+            return self.left(frame) if self.unbroken and self._open else None
         self._texts.update(found)
         return ()
+
+    def left(self, frame: Frame) -> list[Event]:
+        """A line that is none of the block ends it."""
+        self._open = False
+        return [*self.ended(), *self._other(frame)]
 
     def begin(self, step: int | None, line: int) -> list[Event]:
         """Begin a block (step None: not known, rows are counted); what the one before held."""

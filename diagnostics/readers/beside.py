@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from klinic.diagnostics import yamlsound
+from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Note
@@ -42,17 +43,12 @@ _Loader.add_implicit_resolver(
 )
 
 
-class _Text:
+class _Text(Whole):
     """A small text file being read; subclasses turn its content into events."""
 
     def __init__(self, where: str) -> None:
+        super().__init__()
         self._where = where
-        self._data = b""
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """Collect."""
-        self._data += data
-        return iter(())
 
     def close(self) -> Iterator[Event]:
         """Report the config."""

@@ -28,6 +28,7 @@ class EasyR1Session(BlockSession):
     """A tree ends with the first line of the same process that is none of its own."""
 
     framework = "easyr1"
+    unbroken = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,13 +39,11 @@ class EasyR1Session(BlockSession):
         """The line of a step, a branch, a leaf, or None."""
         if self._open and frame.source != self._source:
             return None
-        found = super().rows(frame)
-        if found is not None or not self._open:
-            return found
-        if self._branch(frame.text):
-            return ()
-        self._open = False
-        return [*self.ended(), *self._other(frame)]
+        return super().rows(frame)
+
+    def left(self, frame: Frame) -> list[Event]:
+        """Only what is no branch either ends the tree."""
+        return [] if self._branch(frame.text) else super().left(frame)
 
     def begins(self, frame: Frame) -> int | None:
         """The step that a line consists of."""

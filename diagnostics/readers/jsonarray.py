@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 
+from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
@@ -19,16 +20,8 @@ _DECODER = JSONDecoder()
 SNIFFED = 5
 
 
-class JsonArray:
+class JsonArray(Whole):
     """One file being read: it is written as a whole, so its rows are reported when it ends."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """Collect."""
-        self._data += data
-        return iter(())
 
     def close(self) -> Iterator[Event]:
         """Report the rows; of a cut or damaged array, those before the damage."""

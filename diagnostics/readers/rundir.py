@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.beside import beside, parse_overrides
 from klinic.diagnostics.readers.jsonl import JsonLines, parse
@@ -21,25 +22,20 @@ LAUNCH = "launch.json"
 CONSOLE = ("console.log", "console.log.gz", "console.log.zst")
 
 
-class Manifest:
+class Manifest(Whole):
     """`run.json` being read: the manifest, the resolved config, the overrides.
 
     user: a person wrote the overrides; False where `launch.json` tells those from what klinic filled in.
     """
 
     def __init__(self, user: bool = True) -> None:
-        self._data = b""
+        super().__init__()
         self._user = user
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """Collect."""
-        self._data += data
-        return iter(())
 
     def close(self) -> Iterator[Event]:
         """Report the manifest."""
         try:
-            manifest = parse(self._data)
+            manifest = parse(bytes(self._data))
         except ValueError as error:
             yield Note(f"{MANIFEST} is no whole JSON ({error}); it was left out")
             return
@@ -73,7 +69,7 @@ class Launch(Manifest):
     def close(self) -> Iterator[Event]:
         """Report them."""
         try:
-            record = parse(self._data)
+            record = parse(bytes(self._data))
         except ValueError:
             return
         written = _overrides(record.get("user") or "") if isinstance(record, dict) else {}

@@ -3,52 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._blocks import BlockSession
 from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Meta, Row
+from klinic.diagnostics.run.events import Event
 
 _START = re.compile(r"=+ .*METRICS STEP (\d{1,12})\b.* =+$")
 _ITEM = re.compile(r"\s+([\w.@()\-]+(?:/[\w.@()\- ]+)+):\s+(\S+)$")
 
 
-class StepBlockSession(RowSession):
-    """Collects the items of a block until a line that is none."""
+class StepBlockSession(BlockSession):
+    """A rule below the items ends the block."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._step: int | None = None
-        self._values: dict[str, float] = {}
-        self._line = 0
-        self._told = False
+    framework = "torchforge"
+    unbroken = True
 
-    def rows(self, frame: Frame) -> Iterable[Event] | None:
-        """A head line, an item, or None."""
-        item = _ITEM.match(frame.text) if self._step is not None else None
-        value = number(item[2]) if item else None
-        if item and value is not None:
-            self._values[item[1]] = value
-            return ()
-        done = self.ended()
+    def begins(self, frame: Frame) -> int | None:
+        """The step of a head line."""
         start = _START.search(frame.text) if "METRICS STEP" in frame.text else None
-        if start:
-            self._step, self._line = int(start[1]), frame.line
-            return done
-        if (done or self._step is not None) and not frame.text.strip("= "):
-            return done
-        return [*done, *self._other(frame)] if done else None
+        return int(start[1]) if start else None
 
-    def ended(self) -> list[Event]:
-        """The block at hand."""
-        values, self._values = self._values, {}
-        if not values:
-            return []
-        meta = [] if self._told else [Meta(framework="torchforge")]
-        self._told, step, self._step = True, self._step, None
-        return [*meta, Row(values, step, line=self._line)]
+    def items(self, frame: Frame) -> Mapping[str, str]:
+        """An item."""
+        item = _ITEM.match(frame.text)
+        return {item[1]: item[2]} if item and number(item[2]) is not None else {}
+
+    def left(self, frame: Frame) -> list[Event]:
+        """The rule is no text."""
+        if frame.text.strip("= "):
+            return super().left(frame)
+        self._open = False
+        return self.ended()
 
 
 class StepBlockReader:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
@@ -15,16 +16,8 @@ KEY = b'"log_history"'
 SETTINGS = ("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "save_steps", "eval_steps")
 
 
-class TrainerState:
-    """One file being read: rows one by one out of `log_history` as they arrive."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """Collect: the file is written as a whole."""
-        self._data += data
-        return iter(())
+class TrainerState(Whole):
+    """One file being read: the rows of `log_history`, when it ends."""
 
     def close(self) -> Iterator[Event]:
         """Report the rows; of a cut or damaged file, those before the damage."""
