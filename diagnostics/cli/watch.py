@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import click
 from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
 from klinic.diagnostics.cli.diagnose import cards_of, configured, overrides_of
 from klinic.diagnostics.cli.duration import DURATION
-from klinic.diagnostics.cli.group import fail, heed_ctrl_c
+from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
 from klinic.diagnostics.cli.parsed import Parsed
 
@@ -45,6 +46,13 @@ def _until(text: str) -> Until:
 @click.option("--timeout", type=DURATION, help="Leave after 30m, 2h, ..., with exit code 3.")
 @click.option("--interval", type=DURATION, default=1.0, help="Seconds between looks; 1 unless said otherwise.")
 @ALERTS
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve what is seen to Prometheus at /metrics; 0 takes a free port and says which.",
+)
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to serve it.")
 @FAIL_ON
 @judging_options
 def watch(
@@ -55,6 +63,8 @@ def watch(
     timeout: float | None,
     interval: float,
     alerts: Path | None,
+    metrics_port: int | None,
+    metrics_host: str,
     fail_on: str,
     profile: str,
     folders: tuple[str, ...],
@@ -79,7 +89,7 @@ def watch(
     options = {"profile": profile, "select": select, "ignore": ignore, "overrides": overrides_of(settings)}
     session = _session(path, {**options, "cards": cards_of(folders)}, config, told, plain or not sys.stdout.isatty())
     try:
-        with _interruptible() as wishes, contextlib.closing(session):
+        with _interruptible() as wishes, contextlib.closing(session), _metrics(session, metrics_port, metrics_host):
             return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
     except (ReadError, ValueError) as error:  # what is given cannot be read, or options do not fit it
         fail(str(error))
@@ -99,6 +109,25 @@ def _session(path: str, options: dict[str, Any], config: str | None, told: Any, 
     except ReadError as error:
         fail(str(error))
     return Session(path, watcher, told, plain=plain)
+
+
+@contextlib.contextmanager
+def _metrics(session: Session, port: int | None, host: str) -> Iterator[None]:
+    """Serve what the session sees while it lasts."""
+    if port is None:
+        yield
+        return
+    if find_spec("prometheus_client") is None:
+        fail("--metrics-port wants the package prometheus_client: pip install 'klinic[prometheus]'")
+    from klinic.diagnostics.live.metrics import served
+
+    with contextlib.ExitStack() as stack:
+        try:
+            at = stack.enter_context(served(lambda: session.looks, port, host))
+        except OSError as error:
+            fail(f"--metrics-port {port}: {(error.strerror or str(error)).lower()}; name another one")
+        say(f"metrics for Prometheus at http://{host}:{at}/metrics")
+        yield
 
 
 class _Wishes:

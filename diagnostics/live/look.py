@@ -110,8 +110,9 @@ class Looker:
         """When the last row was written: a run that is looked at for the first time may have stood still for long."""
         if self._last is not None:
             return now
-        times = run.frame["time"].drop_nulls() if run.frame.height and "time" in run.frame.columns else ()
-        told = float(times[-1]) if len(times) else written(Path(run.source.path.partition("#")[0]))
+        timed = run.frame.height and "time" in run.frame.columns
+        times = run.frame["time"].drop_nulls().tail(1).to_list() if timed else []
+        told = float(times[0]) if times else written(Path(run.source.path.partition("#")[0]))
         return told if told is not None and 0 < told < now else now
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -120,3 +121,15 @@ def test_a_log_that_grows_is_told_line_by_line_until_the_step(tmp_path: Path, wa
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert re.search(r"\d\d:\d\d:\d\d  step 6  health", said)
+
+
+def test_metrics_are_served_while_it_watches_and_a_taken_port_is_said(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run(tmp_path, "--timeout", "1s", "--metrics-port", taken.getsockname()[1])
+    assert done.exit_code == 2
+    assert "name another one" in done.output
+    done = run(tmp_path, "--timeout", "1s", "--metrics-port", 0)
+    assert done.exit_code == 3
+    assert re.search(r"http://127\.0\.0\.1:\d+/metrics", done.output)
