@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
-from klinic.diagnostics.cli.output import check_formats, write_reports
+from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -32,17 +32,7 @@ LEVELS = ("never", "info", "warn", "error")
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Fail on findings and incidents from this level on [error].")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="A rule that fails at any level; may repeat.")
 @click.option("--profile", metavar="NAME", help="default, strict, seed, or a profile of your own [default].")
-@click.option(
-    "--format",
-    "-f",
-    "names",
-    multiple=True,
-    metavar="FORMAT",
-    help="text, json, markdown, junit, sarif, github, gitlab",
-)
-@click.option(
-    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
-)
+@format_options("text, json, markdown, junit, sarif, github, gitlab")
 @click.option("--init", "good", metavar="RUN", help="Write klinic.yaml from a good run, and its schema for editors.")
 @click.option("--force", is_flag=True, help="With --init: replace klinic.yaml, or take a run that is not healthy.")
 def check(

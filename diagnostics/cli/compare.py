@@ -8,7 +8,7 @@ import click
 
 from klinic.diagnostics.cli.check import LEVELS, runs_of
 from klinic.diagnostics.cli.group import fail, say
-from klinic.diagnostics.cli.output import check_formats, write_reports
+from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -29,17 +29,7 @@ if TYPE_CHECKING:
     help="A finding that the baselines lack fails from this level on.",
 )
 @click.option("--ignore", multiple=True, metavar="METRIC", help="Leave metrics out, as in 'perf/*'; may repeat.")
-@click.option(
-    "--format",
-    "-f",
-    "names",
-    multiple=True,
-    metavar="FORMAT",
-    help="text, json, markdown, junit, sarif, github, gitlab",
-)
-@click.option(
-    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
-)
+@format_options("text, json, markdown, junit, sarif, github, gitlab")
 def compare(
     paths: tuple[str, ...],
     sets: tuple[str, ...],

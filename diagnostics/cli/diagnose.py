@@ -9,7 +9,7 @@ import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options
-from klinic.diagnostics.cli.output import check_formats, write_reports
+from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
@@ -21,17 +21,7 @@ STEP = click.IntRange(-(2**62), 2**62)
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "-f",
-    "names",
-    multiple=True,
-    metavar="FORMAT",
-    help="text (default), json, markdown, html, junit, sarif, github, gitlab; may repeat.",
-)
-@click.option(
-    "--out", "-o", "outs", multiple=True, metavar="FILE", help="The n-th belongs to the n-th --format; - is stdout."
-)
+@format_options("text (default), json, markdown, html, junit, sarif, github, gitlab; may repeat.")
 @judging_options
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")

@@ -6,13 +6,26 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from klinic.diagnostics.report.base import REPORTS, SHEETS, formats, load
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def format_options(known: str) -> Callable[[Command], Command]:
+    """The options `--format` and `--out` of a command. known: the formats it has, for its help."""
+
+    def given(command: Command) -> Command:
+        out = "The n-th belongs to the n-th --format; - is stdout."
+        command = click.option("--out", "-o", "outs", multiple=True, metavar="FILE", help=out)(command)
+        return click.option("--format", "-f", "names", multiple=True, metavar="FORMAT", help=known)(command)
+
+    return given
 
 
 def check_formats(names: Sequence[str], outs: Sequence[str], group: str = REPORTS) -> None:
