@@ -154,6 +154,6 @@ def dialect(framework: str, config: Mapping[str, Any]) -> str:
 
 
 def names_in(framework: str, key: str) -> tuple[str, ...]:
-    """What a framework calls the setting that verl calls `key`, the name to write first; () where it has none."""
-    fact = next((fact for fact, keys in VERL.items() if key in keys), "")
+    """What another framework calls the setting that verl calls `key`, the name to write first; () where it has none."""
+    fact = "" if framework == "verl" else next((fact for fact, keys in VERL.items() if key in keys), "")
     return tuple(name for name in NAMES.get(framework.lower(), {}).get(fact, ()) if not name[-1].isdigit())

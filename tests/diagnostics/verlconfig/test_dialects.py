@@ -49,6 +49,6 @@ def test_updates_of_a_batch_follow_from_the_frameworks_sizes() -> None:
 
 
 def test_verl_speaks_no_dialect_and_an_unknown_setting_has_no_name() -> None:
-    assert names_in("verl", "data.train_files") == ()
+    assert names_in("verl", "actor_rollout_ref.actor.clip_ratio_high") == ()
     assert names_in("trl", "trainer.balance_batch") == ()
     assert names_in("openrlhf", "actor_rollout_ref.actor.clip_ratio_high") == ("eps_clip",)
