@@ -12,6 +12,7 @@ JSON an item. --peer: rl-doctor (PyPI rldoctor) answers the same items, as JSON 
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -25,10 +26,11 @@ def main() -> int:
     chosen = [
         item for item in items(PAPERS[asked.paper], asked.each, asked.pairs, asked.calm) if asked.only in item.name
     ]
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        marks = list(pool.map(partial(marked, peer=asked.peer), chosen))
-    if asked.out:
-        asked.out.write_text("".join(as_json(mark) + "\n" for mark in marks), "utf-8")
+    with ProcessPoolExecutor(asked.jobs) as pool, asked.out.open("w") if asked.out else nullcontext() as out:
+        marks = []
+        for mark in pool.map(partial(marked, peer=asked.peer), chosen):
+            marks.append(mark)
+            print(as_json(mark), file=out, flush=True) if out else None
     for lines in (scoring.summary, scoring.by_fault, *([scoring.misses] if asked.show else [])):
         print("\n".join(lines(marks)), end="\n\n")
     return 0

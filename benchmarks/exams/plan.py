@@ -63,12 +63,13 @@ def items(paper: Paper, each: int, pairs: int, calm: int) -> Iterator[Item]:
     known = {fault.name: fault for fault in FAULTS}
     chosen = [((fault,), each) for fault in FAULTS]
     chosen += [(tuple(known[name] for name in pair), pairs) for pair in PAIRS]
-    for number, (faults, count) in enumerate(chosen):
-        for turn in range(count):
-            yield _sick(paper, faults, turn, np.random.default_rng([paper.seed, number, turn]))
-    for number, kind in enumerate(stress.KINDS):
-        for turn in range(calm):
-            yield _healthy(paper, kind, turn, np.random.default_rng([paper.seed, 1000 + number, turn]))
+    for turn in range(max(each, pairs, calm)):  # a round of everything, so that any number of rounds is an exam
+        for number, (faults, count) in enumerate(chosen):
+            if turn < count:
+                yield _sick(paper, faults, turn, np.random.default_rng([paper.seed, number, turn]))
+        for number, kind in enumerate(stress.KINDS):
+            if turn < calm:
+                yield _healthy(paper, kind, turn, np.random.default_rng([paper.seed, 1000 + number, turn]))
 
 
 def _healthy(paper: Paper, kind: stress.Kind, turn: int, rng: np.random.Generator) -> Item:

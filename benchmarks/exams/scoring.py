@@ -12,6 +12,17 @@ import yaml
 from .marking import Mark, Said
 
 
+ELSEWHERE = {  # ends of verl's keys -> the same setting in TRL and OpenRLHF
+    "optim.lr": ("learning_rate",),
+    "ppo_epochs": ("max_epochs", "num_iterations"),
+    "kl_loss_coef": ("beta", "init_kl_coef"),
+    "clip_ratio_high": ("epsilon_high",),
+    "rollout.n": ("num_generations", "n_samples_per_prompt"),
+    "max_response_length": ("max_completion_length", "generate_max_len"),
+    "clip_grad": ("max_grad_norm", "max_norm"),
+}
+
+
 @dataclass(frozen=True)
 class Answer:
     """What became of one fault of one item. level: of the best right finding, 0 where there is none; off: steps."""
@@ -79,7 +90,7 @@ def _off(hits: list[Said], window: tuple[int, int]) -> int | None:
 
 def _cures(right: dict[str, Any], name: str, old: Any, new: Any) -> bool:
     def among(ends: str) -> bool:
-        return any(name.endswith(end) for end in right.get(ends, ()))
+        return any(name.endswith((end, *ELSEWHERE.get(end, ()))) for end in right.get(ends, ()))
 
     if among("any"):
         return True
