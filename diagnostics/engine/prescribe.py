@@ -123,24 +123,12 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         return None
     old = value_of(run, spelled if spelled in run.config.values else key)
     try:
-        new = evaluate(
-            remedy.get("to"),
-            old,
-            lambda name: value_of(run, name),
-            whole=_is_whole(key),
-            signal=lambda text: patient.measured(card, text),
-        )
+        new = _new_value(remedy, old, card, patient)
     except RemedyError:
         return None
-    if isinstance(new, Append):
-        new = _appended(old, new.value)
     if _same(new, old) or (isinstance(new, Drop) and spelled not in run.config.values):
         return None
-    text = as_override(key if is_verl(run) else spelled, new, run)
-    checked = _check(text.partition("=")[0], new, run)
-    if is_verl(run) and spelled != table.plain(key):
-        text = text.replace(table.plain(key), spelled, 1).lstrip("+")
-        checked = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
+    text, checked = _written(key, spelled, new, patient)
     if checked is None:
         return None
     return Override(
@@ -155,6 +143,28 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         side_effects=str(remedy.get("side_effect", "")),
         checked=checked,
     )
+
+
+def _new_value(remedy: Mapping[str, Any], old: Any, card: Card, patient: _Patient) -> Any:
+    """What the remedy makes of the old value; raises RemedyError."""
+    new = evaluate(
+        remedy.get("to"),
+        old,
+        lambda name: value_of(patient.run, name),
+        whole=_is_whole(str(remedy["key"])),
+        signal=lambda text: patient.measured(card, text),
+    )
+    return _appended(old, new.value) if isinstance(new, Append) else new
+
+
+def _written(key: str, spelled: str, new: Any, patient: _Patient) -> tuple[str, str | None]:
+    """The override to paste, and how it was checked; None there where it would be refused."""
+    run = patient.run
+    text = as_override(key if is_verl(run) else spelled, new, run)
+    if is_verl(run) and spelled != table.plain(key):
+        remark = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
+        return text.replace(table.plain(key), spelled, 1).lstrip("+"), remark
+    return text, _check(text.partition("=")[0], new, run)
 
 
 def _own(run: Run, key: str) -> str:
