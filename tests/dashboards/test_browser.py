@@ -14,51 +14,46 @@ JUDGED = f"() => !document.querySelector('{WAITING}') && document.querySelector(
 CHARTS = "() => klinicCharts.plots().map(gd => gd._fullLayout.xaxis.range.map(x => Math.round(x * 100) / 100))"
 
 
-def test_runs_are_listed_worst_first_and_open_by_keyboard(serve, visit, recordings) -> None:
-    with serve(str(recordings / "h200")) as url:
-        page = visit(url)
-        page.wait_for_function(JUDGED)
-        words = page.inner_text("#runs-count")
-        assert "13 runs" not in words and "12 runs" in words and "sick" in words
-        first = page.locator(".ag-row[row-index='0']")
-        assert "sick" in first.inner_text()
-        page.fill("#runs-search", "ppo_lr")
-        page.wait_for_function("() => document.querySelectorAll('.ag-center-cols-container .ag-row').length === 1")
-        page.locator(".ag-row[row-index='0'] [col-id='step']").click()
-        page.keyboard.press("x")
-        page.wait_for_selector(".ag-row-selected")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".banner.sick")
-        assert page.url.endswith("/run?run=ppo_lr_too_high")
+def test_runs_are_listed_worst_first_and_open_by_keyboard(recorded, visit) -> None:
+    page = visit(recorded)
+    page.wait_for_function(JUDGED)
+    words = page.inner_text("#runs-count")
+    assert "13 runs" not in words and "12 runs" in words and "sick" in words
+    first = page.locator(".ag-row[row-index='0']")
+    assert "sick" in first.inner_text()
+    page.fill("#runs-search", "ppo_lr")
+    page.wait_for_function("() => document.querySelectorAll('.ag-center-cols-container .ag-row').length === 1")
+    page.locator(".ag-row[row-index='0'] [col-id='step']").click()
+    page.keyboard.press("x")
+    page.wait_for_selector(".ag-row-selected")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".banner.sick")
+    assert page.url.endswith("/run?run=h200%2Fppo_lr_too_high")
 
 
-def test_filter_by_status(serve, visit, recordings) -> None:
-    with serve(str(recordings / "h200")) as url:
-        page = visit(url)
-        page.wait_for_function(JUDGED)
-        page.click("[data-filter=watch]")
-        page.wait_for_function(
-            "() => [...document.querySelectorAll('.ag-row .badge')].every(badge => badge.classList.contains('watch'))"
-        )
-        assert page.locator(".ag-row .badge").count() >= 1
+def test_filter_by_status(recorded, visit) -> None:
+    page = visit(recorded)
+    page.wait_for_function(JUDGED)
+    page.click("[data-filter=watch]")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.ag-row .badge')].every(badge => badge.classList.contains('watch'))"
+    )
+    assert page.locator(".ag-row .badge").count() >= 1
 
 
-def test_runs_are_grouped_with_counts_and_a_group_narrows_the_grid(serve, visit, recordings) -> None:
-    with serve(str(recordings / "h200")) as url:
-        page = visit(url)
-        page.wait_for_function(JUDGED)
-        page.click("text=top finding >> nth=0")
-        page.wait_for_selector("[data-by=rule]")
-        first = page.locator("[data-by=rule]").first
-        name, many = first.get_attribute("data-group"), int(first.locator(".num").inner_text())
-        first.click()
-        page.wait_for_function(
-            f"() => document.querySelectorAll('.ag-center-cols-container .ag-row').length === {many}"
-        )
-        assert name in page.inner_text(".ag-row[row-index='0']")
-        assert page.get_attribute("[data-by=rule] >> nth=0", "aria-pressed") == "true"
-        page.click("[data-by=rule] >> nth=0")
-        page.wait_for_function("() => document.querySelectorAll('.ag-center-cols-container .ag-row').length > 5")
+def test_runs_are_grouped_with_counts_and_a_group_narrows_the_grid(recorded, visit) -> None:
+    page = visit(recorded)
+    page.wait_for_function(JUDGED)
+    page.click("text=top finding >> nth=0")
+    page.wait_for_selector("[data-by=rule]")
+    first = page.locator("[data-by=rule]").first
+    name, many = first.get_attribute("data-group"), int(first.locator(".num").inner_text())
+    first.click()
+    page.wait_for_function(f"() => document.querySelectorAll('.ag-center-cols-container .ag-row').length === {many}")
+    assert name in page.inner_text(".ag-row[row-index='0']")
+    assert page.get_attribute("[data-by=rule] >> nth=0", "aria-pressed") == "true"
+    page.click("[data-by=rule] >> nth=0")
+    page.wait_for_function("() => document.querySelectorAll('.ag-center-cols-container .ag-row').length > 5")
 
 
 def test_a_finding_zooms_all_charts_and_shows_its_evidence(recorded, visit) -> None:
