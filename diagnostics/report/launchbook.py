@@ -11,7 +11,7 @@ from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import parameters
-from klinic.diagnostics.language import Lang, speaking, tr
+from klinic.diagnostics.language import Lang, later, speaking, tr
 from klinic.diagnostics.preflight import Report, corrected, preflight
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.preflight.shell import read_script
@@ -21,36 +21,8 @@ from klinic.diagnostics.verlconfig.table import version
 
 # What depends on the files and the memory of the machine at hand does not belong on a page.
 LOCAL = ("FILE", "MEM", "disk-growth", "dataset-too-small")
-WORDS = {
-    "en": {
-        "head": "# Launch commands of articles, corrected",
-        "about": "Two launch commands that are handed around, held against verl {version} by `klinic preflight`: what "
-        "fails and why, the command as `klinic preflight --fix` writes it, and what each line does. This page is made "
-        "by `klinic rules docs` from the same data; `klinic explain NAME` says more about each name.",
-        "fails": "What is wrong with it",
-        "fixed": "Corrected",
-        "lines": "Line by line",
-        "written": "As it is given",
-        "table": ("line", "finding", "level", "stops at", "why", "write"),
-        "each": ("line", "what it does", "remark"),
-        "now": "today `{new}`",
-        "gone": "gone",
-    },
-    "zh": {
-        "head": "# 文章里的启动命令：问题与改正",
-        "about": "两条流传很广的启动命令，用 `klinic preflight` 对照 verl {version} 检查：哪里会失败、为什么，"
-        "`klinic preflight --fix` 改出的命令，以及每一行的作用。本页由 `klinic rules docs` 用同一份数据生成；"
-        "`klinic explain 名字` 有更多说明。",
-        "fails": "问题",
-        "fixed": "改正后",
-        "lines": "逐行说明",
-        "written": "原命令",
-        "table": ("行", "发现", "级别", "何时出错", "原因", "改写为"),
-        "each": ("行", "作用", "备注"),
-        "now": "现名 `{new}`",
-        "gone": "已删除",
-    },
-}
+TABLE = tuple(map(later, ("line", "finding", "level", "stops at", "why", "write")))
+EACH = tuple(map(later, ("line", "what it does", "remark")))
 
 
 def launch_pages() -> dict[str, str]:
@@ -60,26 +32,31 @@ def launch_pages() -> dict[str, str]:
 
 
 def _page(rows: Mapping[str, Any], lang: Lang) -> str:
-    words = WORDS[lang]
     other = "[中文](launch.zh.md)" if lang == "en" else "[English](launch.md)"
-    parts = [words["head"], other, para(str(words["about"]).format(version=version()))]
     with speaking(lang):
+        about = tr(
+            "Two launch commands that are handed around, held against verl {} by `klinic preflight`: what fails and why, the "
+            "command as `klinic preflight --fix` writes it, and what each line does. This page is made "
+            "by `klinic rules docs` from the same data; `klinic explain NAME` says more about each name.",
+            version(),
+        )
+        parts = [f"# {tr('Launch commands of articles, corrected')}", other, para(about)]
         parts += [part for name, row in rows.items() for part in _launch(name, row, lang)]
     return "\n\n".join(map(str, parts)) + "\n"
 
 
 def _launch(name: str, row: Mapping[str, Any], lang: str) -> Iterator[str]:
-    words, end = WORDS[lang], "_zh" if lang == "zh" else ""
+    end = "_zh" if lang == "zh" else ""
     source = read_script(row["script"], f"{name}.sh")
     judge = partial(preflight, gpus=1, gpu=row["gpu"], engine="table", environment={}, ignore=LOCAL)
     report = judge(source)
     text, _ = corrected(source, judge)
     yield f"## {row[f'title{end}']}"
     yield para(row[f"intro{end}"])
-    yield f"### {words['written']}\n\n{_fenced(row['script'])}"
-    yield f"### {words['fails']}\n\n{_findings(report, lang)}"
-    yield f"### {words['fixed']}\n\n{_fenced(text)}"
-    yield f"### {words['lines']}\n\n{_lines(source, lang)}"
+    yield f"### {tr('As it is given')}\n\n{_fenced(row['script'])}"
+    yield f"### {tr('What is wrong with it')}\n\n{_findings(report, lang)}"
+    yield f"### {tr('Corrected')}\n\n{_fenced(text)}"
+    yield f"### {tr('Line by line')}\n\n{_lines(source)}"
 
 
 def _fenced(text: str) -> str:
@@ -87,8 +64,7 @@ def _fenced(text: str) -> str:
 
 
 def _findings(report: Report, lang: str) -> str:
-    head = WORDS[lang]["table"]
-    return table(tuple(head), [_finding(one, lang) for one in report.found])
+    return table(tuple(map(tr, TABLE)), [_finding(one, lang) for one in report.found])
 
 
 def _finding(one: Found, lang: str) -> tuple[object, ...]:
@@ -104,22 +80,22 @@ def _why(one: Found, lang: str) -> str:
     return tr("{} ({})", checks()[one.name].said(lang), one.message)
 
 
-def _lines(source: Source, lang: str) -> str:
+def _lines(source: Source) -> str:
     """Each setting as the script writes it: its variables are those of the reader, not of this machine."""
     named = [(one.place, one.name) for one in source.exported] + [(one.place, one.key) for one in source.written]
     script = source.text.splitlines()
     rows = [
-        _line(place.line, name, script[place.line - 1][place.column - 1 :].split()[0], lang)
+        _line(place.line, name, script[place.line - 1][place.column - 1 :].split()[0])
         for place, name in sorted(named, key=lambda one: (one[0].line, one[0].column))
     ]
-    return table(tuple(WORDS[lang]["each"]), rows)
+    return table(tuple(map(tr, EACH)), rows)
 
 
-def _line(line: int, name: str, text: str, lang: str) -> tuple[object, ...]:
+def _line(line: int, name: str, text: str) -> tuple[object, ...]:
     old = renamed(name)
     about = parameters()[old.new if old and old.new else name]
     what, truth = f"{tr(about.what)} {tr(about.choose)}", _truth(about.claim, about.truth)
-    now = str(WORDS[lang]["now" if old.new else "gone"]).format(new=old.new) if old else ""
+    now = (tr("today `{}`", old.new) if old.new else tr("gone from verl")) if old else ""
     shown = code(f"{line}: {text}") + (f" ({now})" if now else "")
     return shown, prose(what), prose(truth)
 
