@@ -11,7 +11,6 @@ import yaml
 
 from .marking import Mark, Said
 
-
 ELSEWHERE = {  # ends of verl's keys -> the same setting in TRL and OpenRLHF
     "optim.lr": ("learning_rate",),
     "ppo_epochs": ("max_epochs", "num_iterations"),
