@@ -35,8 +35,8 @@ def _page(rows: Mapping[str, Any], lang: Lang) -> str:
     other = "[中文](launch.zh.md)" if lang == "en" else "[English](launch.md)"
     with speaking(lang):
         about = tr(
-            "Two launch commands that are handed around, held against verl {} by `klinic preflight`: what fails and why, the "
-            "command as `klinic preflight --fix` writes it, and what each line does. This page is made "
+            "Two launch commands that are handed around, held against verl {} by `klinic preflight`: what fails and "
+            "why, the command as `klinic preflight --fix` writes it, and what each line does. This page is made "
             "by `klinic rules docs` from the same data; `klinic explain NAME` says more about each name.",
             version(),
         )
