@@ -14,7 +14,7 @@ from klinic.diagnostics.knowledge import canonical
 from klinic.diagnostics.readers import _bulk, _native, _verlsession
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.run import Event, Run, RunBuilder, one_by_one
+from klinic.diagnostics.run import Block, Event, Run, RunBuilder, one_by_one
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 SOURCES = Path(__file__).parents[3] / "native"
@@ -100,3 +100,19 @@ def read_log(log_path: Callable[[str], Path], text_events: Callable[..., list[Ev
         return builder.build()
 
     return read
+
+
+@pytest.fixture(scope="session")
+def read() -> Callable[[Reader, bytes, int], tuple[Run, int]]:
+    """The run of bytes fed in pieces of a size, and how many of its rows came in blocks."""
+
+    def pieces(reader: Reader, data: bytes, size: int) -> tuple[Run, int]:
+        reading, builder, quick = reader.open(Head(data)), RunBuilder("x", reader.name, canonical), 0
+        for start in range(0, len(data), size):
+            events = list(reading.feed(data[start : start + size]))
+            quick += sum(len(event.steps) for event in events if isinstance(event, Block))
+            builder.add(events)
+        builder.add(reading.close())
+        return builder.build(), quick
+
+    return pieces

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import random
-import struct
 from collections.abc import Callable
-from itertools import chain
 
 import pytest
 
-from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.readers import (
-    _fastjson,
-    _tfrecord,
-    _verlsession,
-    console,
-    jsonl,
-    tensorboard,
-)
-from klinic.diagnostics.readers.base import Head, Reader
-from klinic.diagnostics.run import Block, Run, RunBuilder
+from klinic.diagnostics.readers import _fastjson, _verlsession, console, jsonl
+from klinic.diagnostics.readers.base import Reader
+from klinic.diagnostics.run import Run
 
+Read = Callable[[Reader, bytes, int], tuple[Run, int]]
 NAMES = ["actor/pg_loss", "critic/vf_loss", "critic/loss", "actor/lr", "x/mean@4", "行/列"]
 
 
@@ -61,17 +51,6 @@ def odd_lines(seed: int) -> bytes:
     return b"\n".join(lines) + b"\n" * luck.randint(0, 1)
 
 
-def read(reader: Reader, data: bytes, size: int) -> tuple[Run, int]:
-    """The run, and how many of its rows came in blocks."""
-    reading, builder, quick = reader.open(Head(data)), RunBuilder("x", reader.name, canonical), 0
-    feeds = (reading.feed(data[start : start + size]) for start in range(0, len(data), size))
-    for events in chain(feeds, (reading.close() for _ in (1,))):
-        seen = list(events)
-        quick += sum(len(event.steps) for event in seen if isinstance(event, Block))
-        builder.add(seen)
-    return builder.build(), quick
-
-
 def same(one: Run, other: Run) -> None:
     assert one.frame.equals(other.frame)
     assert one.frame.columns == other.frame.columns
@@ -86,7 +65,7 @@ def same(one: Run, other: Run) -> None:
 
 
 @pytest.fixture
-def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Reader, bytes], Run]:
+def slowly(monkeypatch: pytest.MonkeyPatch, read: Read) -> Callable[[Reader, bytes], Run]:
     def slow(reader: Reader, data: bytes) -> Run:
         with monkeypatch.context() as patched:
             patched.setattr(_fastjson.Shape, "usable", lambda self: False)
@@ -98,7 +77,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Reader, bytes], Run]:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_json_lines(slowly: Callable[[Reader, bytes], Run], seed: int) -> None:
+def test_json_lines(slowly: Callable[[Reader, bytes], Run], seed: int, read: Read) -> None:
     data = odd_lines(seed)
     for size in (1 << 20, 20_000):
         run, quick = read(jsonl.READER, data, size)
@@ -163,7 +142,7 @@ def number(luck: random.Random) -> str:
 
 @pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("seed", range(6))
-def test_console(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_console(monkeypatch: pytest.MonkeyPatch, seed: int, read: Read) -> None:
     data = odd_console(seed)
     if seed % 2:
         data = data.replace(b"\n    trainer", b"\ntrainer").replace(b":0.250", b":0.2504")
@@ -192,7 +171,7 @@ def damaged(data: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.usefixtures("both_ways")
-def test_damaged_consoles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_consoles(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
     tried = 0
     for seed in range(1, 6):
         good = odd_console(seed).replace(b"\n    trainer", b"\ntrainer").replace(b":0.250", b":0.2504")
@@ -208,7 +187,7 @@ def test_damaged_consoles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("both_ways")
-def test_a_row_waits_for_what_may_end_it() -> None:
+def test_a_row_waits_for_what_may_end_it(read: Read) -> None:
     """A line after rows read at once, which may be their last line's rest: only where no text stands between."""
     rows = [f"step:{number} - a/x:{number / 7} - a/y:{number / 3}\n" for number in range(1, 4000)]
     rows.append("step:4000 - a/y:0.1234 - a/x:0.123\n")  # in another order: not surely complete
@@ -222,7 +201,7 @@ def test_a_row_waits_for_what_may_end_it() -> None:
 
 
 @pytest.mark.parametrize("key", ['a"b', "a\\b", "a\x01b"])
-def test_a_key_that_json_would_escape_is_read(key: str) -> None:
+def test_a_key_that_json_would_escape_is_read(key: str, read: Read) -> None:
     lines = "\n".join(f"step:{number} - {key}:{number / 7} - a/y:1.5" for number in range(1, 400))
     run, _ = read(console.READER, lines.encode(), 1 << 20)
     assert run.frame.height == 399
@@ -232,7 +211,7 @@ def test_a_key_that_json_would_escape_is_read(key: str) -> None:
 
 
 @pytest.mark.usefixtures("both_ways")
-def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept() -> None:
+def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept(read: Read) -> None:
     lines = [
         f"ERROR node {number} is full\nstep:{number} - a/x:{number / 7} - a/y:{number}" for number in range(1, 3000)
     ]
@@ -242,65 +221,3 @@ def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept() -> None:
     assert [line.text for line in run.lines][-60:] == [f"ERROR node {number} is full" for number in range(2940, 3000)]
     assert run.lines[0].text == "ERROR node 1 is full"
     assert run.lines[0].line == 1
-
-
-def odd_events(seed: int) -> bytes:
-    """An event file whose steps are mostly alike, with damage."""
-    luck = random.Random(seed)
-    out = bytearray(frame(b"\x09" + struct.pack("<d", 1.7e9) + b"\x1a\x0dbrain.Event:2"))
-    step = luck.choice([0, 100, 16_300])
-    for _ in range(600):
-        step += luck.choices([1, 0, -4], [97, 1, 2])[0]
-        tags = NAMES if luck.random() < 0.9 else NAMES[: luck.randint(1, 5)]
-        for name in tags if luck.random() < 0.98 else luck.sample(tags, len(tags)):
-            value = luck.choice([luck.random()] * 60 + [math.nan, math.inf, -math.inf])
-            out += scalar(name, max(step, 0), 1.7e9 + step, value)
-        if luck.random() < 0.01:
-            out += frame(b"\x09" + struct.pack("<d", 1.7e9) + b"\x10\x05\x2a\x00")
-    for _ in range(luck.randint(0, 4)):
-        place = luck.randrange(100, len(out))
-        if luck.random() < 0.5:
-            out[place] ^= 1 << luck.randrange(8)
-        else:
-            del out[place : place + luck.randint(1, 30)]
-    return bytes(out[: luck.choice([len(out), len(out) - luck.randint(1, 50)])])
-
-
-def frame(payload: bytes) -> bytes:
-    length = struct.pack("<Q", len(payload))
-    return length + _tfrecord.masked_crc(length) + payload + _tfrecord.masked_crc(payload)
-
-
-def field(key: int, data: bytes) -> bytes:
-    return bytes([key << 3 | 2, len(data)]) + data
-
-
-def scalar(tag: str, step: int, time: float, value: float) -> bytes:
-    number = b"\x15" + struct.pack("<f", value)
-    varint = bytes([step & 127]) if step < 128 else bytes([step & 127 | 128, step >> 7 & 127])
-    varint = varint if step < 1 << 14 else bytes([step & 127 | 128, step >> 7 & 127 | 128, step >> 14])
-    summary = field(5, field(1, field(1, tag.encode()) + number))
-    return frame(b"\x09" + struct.pack("<d", time) + b"\x10" + varint + summary)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_event_files(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    data = odd_events(seed)
-    quick = read(tensorboard.READER, data, 1 << 22), read(tensorboard.READER, data, 100_000)
-    monkeypatch.setattr(tensorboard, "MANY", 1 << 40)
-    slow, none = read(tensorboard.READER, data, 1 << 22)
-    assert none == 0
-    for run, count in quick:
-        assert count > 100, "the quick way was not tried"
-        same(run, slow)
-
-
-@pytest.mark.parametrize("many", [64 * 1024, 1 << 40])
-def test_a_wrong_payload_checksum_is_named(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
-    monkeypatch.setattr(tensorboard, "MANY", many)
-    records = [scalar("a/b", step, 1.7e9, 0.5) for step in range(1, 4001)]
-    broken = bytearray(b"".join(records))
-    broken[sum(map(len, records[:3000])) - 5] ^= 1  # in the value of the 3000th
-    run, _ = read(tensorboard.READER, bytes(broken), 1 << 22)
-    assert run.notes == ("1 records have a wrong checksum; read all the same",)
-    assert run.frame.height == 4000
