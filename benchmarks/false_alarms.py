@@ -147,7 +147,7 @@ def lengths(plan: Plan) -> Values:
     mean = plan.cap * luck.uniform(0.2, 0.5) * (1 + luck.uniform(-0.35, 0.4) * plan.learnt) * plan.rough(0.03)
     cut = luck.binomial(plan.responses, luck.uniform(0.002, 0.03), plan.steps) / plan.responses
     gen = plan.between(5, 60) * (mean / mean[0]) ** 0.5 * plan.rough(0.06)
-    share = luck.uniform(0.1, 0.6)  # of generation and updates: healthy recordings spend up to 0.61 of a step on updates
+    share = luck.uniform(0.1, 0.6)  # for updates; healthy recordings: up to 0.61 of a step
     update = float(np.median(gen)) * share / (1 - share) * plan.rough(0.04)
     slow = 1 + (luck.random(plan.steps) < 0.01) * luck.uniform(0.5, 3, plan.steps)
     step = (gen + update) * luck.uniform(1.05, 1.3) * slow

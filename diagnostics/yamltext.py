@@ -77,10 +77,19 @@ class _Memory:
             if len(data) > MAX_BYTES:  # years of texts that are no more: begin anew with those of today
                 data = orjson.dumps({key: self.known[key] for key in self._used & self.known.keys()})
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.folder, prefix=FILE)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(name).replace(self.folder / FILE)
+            _replace(self.folder / FILE, data)
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Put a file in place whole; where there is no room, nothing is left behind. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).replace(file)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -10,8 +10,8 @@ from klinic.diagnostics.readers._values import decimals, leading_number, leading
 
 MAX_PARTS = 4000
 MAX_KEY = 300
+MAX_STARTS = 200  # a text with more `step:` than these is no metric line; each costs a look at all that follows
 _STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
-# What the next physical line of a wrapped metric line may look like.
 _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
 _TORN = re.compile(r" - [^\s:]+/[^\s:]*(?::\S*)?(?: -)?")
 _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
@@ -29,7 +29,7 @@ _SUPERVISED = re.compile(
 
 def start_of(text: str) -> tuple[int, str, bool] | None:
     """(step, what follows, whether it starts the text) of a metric line in `text`, or None."""
-    if "step:" not in text:
+    if "step:" not in text or text.count("step:") > MAX_STARTS:
         return None
     for match in _STEP.finditer(text):
         body = text[match.end() :]
@@ -223,20 +223,20 @@ def named(parsed: Parsed, before: list[str]) -> tuple[dict[str, float], list[str
     A key with another process's message inside is put together again where the line before knows it, else left out.
     """
     values: dict[str, float] = {}
-    notes, keys = [], parsed.keys
+    notes, keys = [], dict.fromkeys(parsed.keys)
     for place, (written, value, _) in enumerate(parsed.items):
         key = _mended(written, before) if _FOREIGN.search(written) else written
         if not key:
             notes.append(f"line {parsed.line}: a message of another process stands inside a name: {written[:80]!r}")
             continue
         if key in values:
-            known = before[place] if len(before) == len(keys) else key
+            known = before[place] if len(before) == len(parsed.items) else key
             notes.append(f"line {parsed.line}: {key} stands twice; the second one is read as {known}")
             if known in values or known in keys:
                 continue
             key = known
         values[key] = value
-    return values, notes
+    return values, list(dict.fromkeys(notes))
 
 
 def _mended(key: str, before: list[str]) -> str:

@@ -51,6 +51,16 @@ def test_pages_name_no_other_host(tmp_path: Path) -> None:
     assert page.headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.parametrize("path", ["/", "/_dash-layout", "/assets/klinic.css", "/nowhere", "/export.csv?m=("])
+def test_every_answer_keeps_the_page_to_itself(tmp_path: Path, path: str) -> None:
+    with create_app(Shelf([str(tmp_path)])).server.test_client().get(path) as answer:
+        headers = answer.headers
+    assert (headers["X-Content-Type-Options"], headers["X-Frame-Options"]) == ("nosniff", "DENY")
+    policy = headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy and "object-src 'none'" in policy and "form-action 'self'" in policy
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
 def test_oversized_requests_are_refused(tmp_path: Path) -> None:
     client = create_app(Shelf([str(tmp_path)])).server.test_client()
     assert client.post("/_dash-update-component", data=b"x" * (MAX_REQUEST + 1)).status_code == 413
