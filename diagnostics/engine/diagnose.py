@@ -212,17 +212,14 @@ def _incidents(said: Sequence[Incident], run: Run, about: Facts, *, whole: bool)
 def _check_judgeable(run: Run, incidents: bool, findings: bool) -> None:
     """An incident or a config at fault can be told without metrics; metrics of something else than RL cannot."""
     where = run.source.path
-    if incidents:
-        return
-    if run.source.not_rl:
+    if run.source.not_rl and not incidents:
         raise JudgeError(f"{where}: not a reinforcement-learning log: {run.source.not_rl}")
-    if not findings and (not run.metrics or not run.frame.height):
+    if not incidents and not findings and not (run.metrics and run.frame.height):
         if run.metrics:
             raise JudgeError(f"{where}: no rows in the steps asked for")
         lines = "1 line" if run.last_line == 1 else f"{run.last_line} lines"
         seen = f"{lines} read as {run.source.format or 'text'}: no metrics and no known incident"
-        advice = run.notes[:1] or (ADVICE,)
-        raise JudgeError("; ".join([f"{where}: {seen}", *advice]))
+        raise JudgeError("; ".join([f"{where}: {seen}", *(run.notes[:1] or (ADVICE,))]))
 
 
 def _relations(card: Card) -> Relations:

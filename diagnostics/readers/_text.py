@@ -219,11 +219,9 @@ class Frames:
 
     def _add(self, raw: bytes, frames: list[Frame]) -> None:
         self._large = self._large + 1 if len(raw) == MAX_FRAME else 0
-        if self._large > MAX_FRAMES + 1:
-            return
         if self._large == MAX_FRAMES + 1:
             raw = b"(the rest of this overlong line is left out)"
-        if raw and not raw.isspace():
+        if raw and not raw.isspace() and self._large <= MAX_FRAMES + 1:
             frames.append(self._frame(raw))
 
     def _frame(self, raw: bytes, *, whole: bool = True) -> Frame:

@@ -237,8 +237,7 @@ def token_budget_holds_a_sequence(s: Settings) -> str | None:
     budget, prompt, response = s.whole(TOKENS), s.whole(PROMPT), s.whole(RESPONSE)
     if budget is None or prompt is None or response is None or not s.flag(DYNAMIC):
         return None
-    degree = s.whole(SP) or 1
-    if budget * degree >= prompt + response:
+    if budget * (degree := s.whole(SP) or 1) >= prompt + response:
         return None
     return tr("{} ({}) times {} holds no sequence of {} + {} tokens", TOKENS, budget, degree, prompt, response)
 
