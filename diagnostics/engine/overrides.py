@@ -98,7 +98,7 @@ def load_profile(name_or_path: str, folder: Path | None = None) -> dict[str, dic
     if not path.suffix:
         folder = folder or _profiles()
         path = folder / f"{name_or_path}.yaml"
-        if not path.exists():
+        if path not in folder.glob("*.yaml"):  # a name may be anything, longer than a file's can be too
             return _missing(name_or_path, folder)
     data, _, problem = yamlio.read(path)
     if problem:

@@ -98,6 +98,7 @@ def test_a_mean_stays_finite_where_the_sum_does_not() -> None:
         (["--set", "update-too-large.floor=nan"], "is not a number"),
         (["--rules", str(FOLDER)], "config.yaml"),
         (["--profile", "nope"], "(there are default, seed, strict)"),
+        (["--profile", "x" * 400], "(there are default, seed, strict)"),
         (["--config", str(FOLDER)], "is a directory"),
         (["--config", str(FOLDER / "nothing_but_nul.log")], "binary data"),
         (["--config", "/nowhere"], "no such file"),
