@@ -140,7 +140,10 @@ class Bulk:
         events = host.slow(raw, line)
         if not idle or met < 0 or kind in self._dull or len(raw) > MAX_LENGTH or len(self._met) > MAX_MET:
             return
-        word = must_hold(raw) if host.idle() and all(type(event) is Line for event in events) else None
+        if not (host.idle() and all(type(event) is Line for event in events)):
+            self._met[kind] = 0  # it did something, as the first progress bar does: those after it may be dull
+            return
+        word = must_hold(raw)
         self._met[kind] = -1 if word is None else met + 1
         if word is not None and met >= REPEATED and len(self._dull) < MAX_ALIKE:
             self._dull[kind] = word
