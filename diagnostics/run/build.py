@@ -66,7 +66,7 @@ class RunBuilder:
         other._lines, other._changes = self._lines.fork(), self._changes.fork()
         for name in ["decimals", "said_by", "configs", "manifests", "events", "samples", "notes", "resumes"]:
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
-        other._config, other._manifest = self._config, self._manifest
+        other._config, other._manifest = self._built_config(), self._built_manifest()
         return other
 
     @property

@@ -123,7 +123,8 @@ class LinesOfNote:
         self._given: tuple[Line, ...] | None = ()  # what `kept` said, as long as it holds
 
     def fork(self) -> LinesOfNote:
-        """A copy that goes its own way from here."""
+        """A copy that goes its own way from here; what is kept so far is the same for both."""
+        self.kept()
         other = twin(self)
         for name in ["kept", "latest", "seen", "times", "noted", "tail", "first", "recent", "left", "after"]:
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())

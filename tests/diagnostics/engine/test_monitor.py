@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from klinic.diagnostics.engine.diagnose import JudgeError, diagnose
 from klinic.diagnostics.engine.judge import Judge
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.engine.monitor import Monitor
-from klinic.diagnostics.run import ConfigRead, Happened, Row, RunBuilder
+from klinic.diagnostics.run import ConfigRead, Happened, Row, Run, RunBuilder
 from klinic.diagnostics.run.events import Event, Line, Meta
 
 ACC = "val-core/gsm8k/acc/mean@1"
@@ -60,7 +61,27 @@ def watched(pieces: Iterable[list[Event]]) -> Iterator[tuple[Diagnosis, Diagnosi
     for piece in pieces:
         growing.add(piece)
         live = growing.fork().build()
-        yield monitor.diagnose(live), diagnose(live, **SOME)
+        yield monitor.diagnose(live), diagnose(alone(live), **SOME)
+
+
+def alone(run: Run) -> Run:
+    """The run as if it had been read on its own: nothing that was worked out of earlier states is kept with it."""
+    return replace(run, config=replace(run.config))
+
+
+def test_a_prescription_stands_as_long_as_it_is_computed_from_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    growing, monitor = builder(), Monitor()
+    growing.add(map(row, range(1, 41)))
+    before = monitor.diagnose(growing.fork().build())
+    growing.add(map(row, range(41, 71)))
+    live = growing.fork().build()
+    after = monitor.diagnose(live)
+    assert before.prescription != after.prescription
+    assert after.prescription == diagnose(alone(live)).prescription
+    computed: list[int] = []
+    monkeypatch.setattr("klinic.diagnostics.engine.diagnose.prescribe", lambda *_: computed.append(1) or ())
+    assert monitor.diagnose(live).prescription == after.prescription
+    assert computed == []
 
 
 def test_it_says_what_the_whole_run_says_at_each_step() -> None:
