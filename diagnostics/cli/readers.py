@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from klinic.diagnostics.readers import readers as known
+from klinic.diagnostics.readers._native import state
 
 
 @click.command()
@@ -18,3 +19,4 @@ def readers() -> None:
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
         click.echo(f"{name:<{width}}  {summary}")
+    click.echo(f"\nThe compiled reader of verl-console (klinic-native): {state()}")

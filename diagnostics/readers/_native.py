@@ -31,7 +31,7 @@ def _looked_up() -> tuple[Any, str]:
         found = importlib.import_module(MODULE)
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError)
-        return None, f"not in use: {'klinic-native is not installed' if missing else error}"
+        return None, f"not in use: {'not installed (pip install ./native)' if missing else error}"
     if getattr(found, "INTERFACE", None) != INTERFACE:
-        return None, "not in use: klinic-native is of another release than klinic; install it anew"
-    return found, "in use: klinic-native"
+        return None, "not in use: it is of another release than klinic; install it anew"
+    return found, "in use"
