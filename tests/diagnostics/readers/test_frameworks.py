@@ -1,4 +1,4 @@
-"""Console forms of other frameworks than verl: NeMo-RL, OpenRLHF, slime, AReaL, EasyR1."""
+"""Console forms of other frameworks than verl: NeMo-RL, OpenRLHF, slime, AReaL, EasyR1, cosmos-rl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from klinic.diagnostics.engine.diagnose import diagnose
-from klinic.diagnostics.readers import areal, easyr1, nemorl, open_run, openrlhf
+from klinic.diagnostics.readers import areal, cosmos, easyr1, nemorl, open_run, openrlhf
 from klinic.diagnostics.readers.base import Head, Reader
 from klinic.diagnostics.readers.registry import reader_for
 from klinic.diagnostics.run import Event, Line, Row, Run
@@ -79,6 +79,18 @@ def rows_of(events: list[Event]) -> list[Row]:
                 "timing_per_token_ms/gen": [0.081, None],
             },
         ),
+        (
+            "091",
+            "cosmos",
+            "cosmos",
+            {
+                "actor/loss": [-0.02344, -0.00073, -0.01985, -0.00038, -0.00917, 0.0, 0.01284],
+                "actor/lr": [2e-06] * 7,
+                "timing_s/step": [79.064, 95.565, 82.381, 72.887, 85.035, 82.112, 92.138],
+                "response_length/mean": [352.0, 385.0, 432.0, 398.0, 358.0, 375.0, 417.0],
+                "critic/score/mean": [1.3125, 1.53125, 1.515625, 1.484375, 1.375, 1.484375, 1.328125],
+            },
+        ),
     ],
 )
 def test_a_log_is_told_by_content_and_its_metrics_get_verls_names(
@@ -90,7 +102,7 @@ def test_a_log_is_told_by_content_and_its_metrics_get_verls_names(
     assert diagnose(run).verdict in ("healthy", "watch", "sick")
 
 
-@pytest.mark.parametrize("log", ["086", "087", "089", "090"])
+@pytest.mark.parametrize("log", ["086", "087", "089", "090", "091"])
 @pytest.mark.parametrize("size", [1, 7, 500])
 def test_pieces_of_any_size_give_the_same_events(
     log_path: Callable[[str], Path], text_events: Events, log: str, size: int
@@ -159,10 +171,17 @@ def test_an_easyr1_tree_ends_with_the_first_line_that_is_none_of_its_own(text_ev
     assert (row.step, row.decimals["critic/score/mean"]) == (3, 2)
 
 
+def test_cosmos_says_how_many_steps_are_planned_and_how_exact_its_loss_is(log_path: Callable[[str], Path]) -> None:
+    run = open_run(log_path("091"))
+    assert run.manifest["total_steps"] == 4725
+    assert run.frame["step"].to_list() == list(range(861, 868))
+    assert run.decimals["actor/loss"] == 5
+
+
 OTHERS = ("001", "010", "014", "022", "035", "052", "070", "073", "080", "085", "run_grpo_nan_reward.log")
 
 
-@pytest.mark.parametrize("reader", [nemorl.READER, openrlhf.READER, areal.READER, easyr1.READER])
+@pytest.mark.parametrize("reader", [nemorl.READER, openrlhf.READER, areal.READER, easyr1.READER, cosmos.READER])
 def test_they_leave_other_formats_alone(log_path: Callable[[str], Path], reader: Reader) -> None:
     heads = {log: Head(log_path(log).read_bytes()[:262144]) for log in OTHERS}
     assert {log for log, head in heads.items() if reader.sniff(head)} == set()

@@ -1,0 +1,67 @@
+"""cosmos-rl's console: `Step: 861/4725, Loss: -0.02344, ..., Completion length: 352, Reward: 1.3125`, one line a step.
+
+The form is that of the lines in nvidia-cosmos/cosmos-reason1, issue 19.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from klinic.diagnostics.readers._rows import RowSession
+from klinic.diagnostics.readers._text import Frame
+from klinic.diagnostics.readers._values import decimals, number
+from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.run.events import Event, ManifestRead, Meta, Row
+
+_STEP = re.compile(r"cosmos - INFO - Step: (\d{1,12})/(\d{1,12}), (?=Loss: )")
+_PAIR = re.compile(r"([A-Z][\w ]*): ([-+\w.]+?)s?(?:, |$)")
+# As cosmos-rl names in its trackers what it prints in words.
+_NAMES = {
+    "Loss": "train/loss_avg",
+    "Learning rate": "train/learning_rate",
+    "Iteration time": "train/iteration_time",
+    "Completion length": "train/completion_length_avg",
+    "Reward": "train/reward_avg",
+}
+
+
+class CosmosSession(RowSession):
+    """A row a line; times are in seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = False
+
+    def rows(self, frame: Frame) -> Iterable[Event] | None:
+        """A step's metrics, or None."""
+        found = _STEP.search(frame.text) if "Step: " in frame.text else None
+        return self._row(frame, found) if found else None
+
+    def _row(self, frame: Frame, found: re.Match[str]) -> Iterable[Event]:
+        texts = {_NAMES.get(words, words): text for words, text in _PAIR.findall(frame.text, found.end())}
+        values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
+        if not self._told:
+            self._told = True
+            yield Meta(framework="cosmos")
+            yield ManifestRead({"total_steps": int(found[2])})
+        digits = {name: places for name in values if (places := decimals(texts[name])) is not None}
+        yield Row(values, int(found[1]), decimals=digits, line=frame.line)
+
+
+class CosmosReader:
+    """See the module."""
+
+    name = "cosmos"
+    summary = "cosmos-rl's console: a line of metrics in words for each step"
+
+    def sniff(self, head: Head) -> float:
+        """Sure with one such line."""
+        return 0.9 if re.search(rb"cosmos - INFO - Step: \d+/\d+, Loss: ", head.data) else 0.0
+
+    def open(self, head: Head) -> Session:
+        """Start reading."""
+        return CosmosSession()
+
+
+READER = CosmosReader()
