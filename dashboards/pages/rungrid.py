@@ -60,7 +60,7 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
         ("score", "score", 80, number_filter | scored),
         ("spark", "trend", 112, {"cellRenderer": "Spark", "sortable": False, "filter": False}),
         ("finding", "finding", 220, {"cellRenderer": "Found", "flex": 3, "minWidth": 180, "tooltipField": "finding"}),
-        ("framework", "framework", 100, {}),
+        ("framework", "framework", 114, {}),
         ("age", "age", 88, number_filter | aged),
         ("state", "state", 126, {"cellRenderer": "RunState"}),
     ]
