@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.dashboards.figures.chart import Chart, figure
@@ -27,6 +27,7 @@ def grown(values: np.ndarray, cuts: list[int]) -> Column:
     return column
 
 
+@settings(deadline=None)  # a loaded machine is no fault of the column's
 @given(st.integers(WIDE + 20, WIDE + 900), st.lists(st.integers(1, WIDE), max_size=6), st.integers(0, 2**32 - 1))
 def test_a_column_grown_in_parts_shows_every_peak_of_any_window(count: int, cuts: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
