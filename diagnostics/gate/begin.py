@@ -21,23 +21,29 @@ def begin(path: str, runs: Sequence[Run], file: Path, force: bool) -> list[str]:
     """Write both files; what to say of it, a line each. Raises Refused."""
     if len(runs) != 1:
         raise Refused(f"{path}: holds {len(runs)} runs; name one good run")
+    told = _healthy(path, runs[0], force)
     if file.exists() and not force:
         raise Refused(f"{file}: is there already; give another name with --config, or replace it with --force")
-    _healthy(path, runs[0], force)
     schema = file.parent / SCHEMA_NAME
     text = draft(runs[0], SCHEMA_NAME, datetime.now(UTC).year)
     for target, content in ((file, text), (schema, schema_text())):
         target.write_text(content, "utf-8")
-    return [f"wrote {file} and {schema} (for completion in editors); now: klinic check RUN --config {file}"]
+    return [*told, f"wrote {file} and {schema} (for completion in editors); now: klinic check RUN --config {file}"]
 
 
-def _healthy(path: str, run: Run, force: bool) -> None:
+def _healthy(path: str, run: Run, force: bool) -> list[str]:
+    """What to say of a run that is taken although it is not healthy, as one that only meant to replace a file insists
+    on more than it knows. Raises Refused.
+    """
     if not run.frame.height:
         raise Refused(f"{path}: no metrics in it; name a good run")
     try:
         verdict = diagnose(run).verdict
     except ReadError as error:
         raise Refused(str(error)) from None
-    if verdict != "healthy" and not force:
-        words = "a gate made from it would let through what is wrong with it"
-        raise Refused(f"{path}: this run is {verdict}: {words}; name a healthy run, or insist with --force")
+    if verdict == "healthy":
+        return []
+    words = f"{path}: this run is {verdict}: a gate made from it"
+    if not force:
+        raise Refused(f"{words} would let through what is wrong with it; name a healthy run, or insist with --force")
+    return [f"{words} lets through what is wrong with it"]

@@ -189,6 +189,15 @@ def test_init_refuses_a_sick_run(klinic, recordings, tmp_path):
     assert code == 2 and "this run is sick" in err and not (tmp_path / "klinic.yaml").exists()
 
 
+def test_init_says_that_a_run_is_sick_before_and_when_it_is_taken_with_force(klinic, recordings, tmp_path):
+    sick = recordings / "faults/actor-lr-too-high-s1"
+    (tmp_path / "klinic.yaml").write_text("check: {}\n")
+    assert "this run is sick" in klinic("check", "--init", sick)[2], "not only that the file is there"
+    code, out, _ = klinic("check", "--init", sick, "--force")
+    assert code == 0 and "this run is sick" in out.splitlines()[0]
+    assert "this run is" not in klinic("check", "--init", recordings / "healthy/ppo-cpu-s1", "--force")[1]
+
+
 def test_the_schema_is_one_and_the_example_keeps_to_it(recordings):
     schema = json.loads(schema_text())
     jsonschema.Draft7Validator.check_schema(schema)
