@@ -18,11 +18,12 @@ import click
 from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
 from klinic.diagnostics.cli.diagnose import cards_of, configured, overrides_of
 from klinic.diagnostics.cli.duration import DURATION
-from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
+from klinic.diagnostics.cli.group import fail, heed_ctrl_c, nearest, say
 from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
 from klinic.diagnostics.cli.parsed import Parsed
 
 if TYPE_CHECKING:
+    from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.live.session import Session
     from klinic.diagnostics.live.until import Until
 
@@ -87,12 +88,25 @@ def watch(
     heed_ctrl_c()
     told = alerts_of(alerts)
     options = {"profile": profile, "select": select, "ignore": ignore, "overrides": overrides_of(settings)}
-    session = _session(path, {**options, "cards": cards_of(folders)}, config, told, plain or not sys.stdout.isatty())
+    cards = cards_of(folders)
+    _awaitable(until, cards)
+    session = _session(path, {**options, "cards": cards}, config, told, plain or not sys.stdout.isatty())
     try:
         with _interruptible() as wishes, contextlib.closing(session), _metrics(session, metrics_port, metrics_host):
             return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
     except (ReadError, ValueError) as error:  # what is given cannot be read, or options do not fit it
         fail(str(error))
+
+
+def _awaitable(until: Until | None, cards: tuple[Card, ...] | None) -> None:
+    """Refuse to wait for a finding that no card gives: it would never come."""
+    from klinic.diagnostics.engine.library import all_cards
+
+    if until is None or until.kind != "finding":
+        return
+    names = {name for card in cards or all_cards(()) for name in (card.id.lower(), card.name)}
+    if until.value not in names:
+        raise click.UsageError(f"--until {until}: no rule {until.value!r}{nearest(until.value, sorted(names))}")
 
 
 def _session(path: str, options: dict[str, Any], config: str | None, told: Any, plain: bool) -> Session:

@@ -48,6 +48,7 @@ def test_what_cannot_be_watched_is_said_in_a_line(tmp_path: Path) -> None:
         (("-",), "-: stdin cannot be followed; give a file or a directory"),
         ((healthy, "--once", "--profile", "nope"), "no profile 'nope'"),
         ((healthy, "--once", "--select", "nope"), "no rule, name or family 'nope'"),
+        ((healthy, "--until", "finding=entropy-colapse"), "no rule 'entropy-colapse'; did you mean entropy-collapse"),
         ((healthy, "--once", "--config", tmp_path / "nope"), "no such file or directory"),
     ):
         done = run(*words)
