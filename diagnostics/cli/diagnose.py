@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,27 @@ import click
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
+from klinic.diagnostics.cli.parsed import Parsed
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.report.base import Judged
     from klinic.diagnostics.run import Run
 
-STEP = click.IntRange(-(2**62), 2**62)
+
+def _step(text: str) -> int:
+    """A step, no larger than a column of the table holds."""
+    if not re.fullmatch(r"[+-]?\d{1,18}", text.strip()):
+        raise ValueError(f"{text!r} is no step; write a whole number")
+    return int(text)
+
+
+STEP = Parsed("step", _step)
 
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@format_options("text (default), json, markdown, html, junit, sarif, github, gitlab; may repeat.")
+@format_options("text (default), json, markdown, html, png, junit, sarif, github, gitlab; may repeat.")
 @judging_options
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")

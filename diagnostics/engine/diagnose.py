@@ -29,6 +29,7 @@ from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ran
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.registry import ADVICE
 from klinic.diagnostics.run import Attempt, Run
+from klinic.diagnostics.signals.parse import nearest
 from klinic.diagnostics.verlconfig import Facts, facts
 
 Thresholds = Mapping[str, Mapping[str, Any]]
@@ -169,9 +170,8 @@ def _named(card: Card, word: str) -> bool:
 
 
 def _nearest(word: str, cards: Iterable[Card]) -> str:
-    from klinic.diagnostics.signals.parse import nearest
-
-    close = nearest(word, {text for card in cards for text in (card.id, card.name, card.family)})
+    texts = {text for card in cards for text in (card.id, card.name, card.family)}
+    close = f"{word}*" if sum(text.lower().startswith(word.lower()) for text in texts) > 1 else nearest(word, texts)
     return f"; did you mean {close!r}?" if close else ""
 
 
