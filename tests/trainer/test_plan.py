@@ -32,6 +32,13 @@ def test_no_arguments_give_the_default_recipe_on_the_cpu(tmp_path):
     assert problems(plan) == []
 
 
+@pytest.mark.parametrize(("estimator", "name"), [("grpo", "grpo"), ("gae", "ppo"), (None, "ppo")])
+def test_a_run_bears_the_name_of_its_algorithm(estimator, name):
+    words = ["actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B-Instruct"]
+    plan = make_plan([*words, *([f"algorithm.adv_estimator={estimator}"] if estimator else [])], machine=H100)
+    assert value(plan, "trainer.experiment_name").startswith(f"{name}-")
+
+
 def test_the_users_words_stay_as_they_are_and_come_last(tmp_path):
     words = [f"{ACTOR}.optim.lr=5e-5", "+trainer.odd=1", f"{ROLLOUT}.name=vllm"]
     plan = make_plan(words, run_dir=tmp_path, machine=LAPTOP)

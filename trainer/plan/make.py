@@ -139,7 +139,7 @@ def _place(recipe: Recipe | None, given: Sequence[Override], run_dir: Path | Non
     def named(key: str, default: str) -> str:
         return next((str(one.value) for one in reversed(given) if one.key == key), default)
 
-    name = recipe.name if recipe else "ppo"
+    name = recipe.name if recipe else named("algorithm.adv_estimator", "ppo").replace("gae", "ppo")
     stamp = f"{datetime.now():%m%d-%H%M%S}"
     project = named("trainer.project_name", "klinic")
     experiment = named("trainer.experiment_name", run_dir.name if run_dir else f"{name}-{stamp}")
