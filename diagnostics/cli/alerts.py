@@ -46,7 +46,7 @@ def alerts() -> None:
 @click.argument("file", type=FILE, required=False)
 @click.option("--channel", "only", multiple=True, metavar="NAME", help="This channel only; may repeat.")
 def test(file: Path | None, only: tuple[str, ...]) -> int:
-    """Send a test message to every channel of FILE (klinic.yaml or alerts.yaml of this folder where none is given).
+    """Send a test message to every channel of FILE. Where none is given: klinic.yaml or alerts.yaml of this folder.
 
     Exit status: 0 all were delivered, 1 one was not, 2 the file cannot be used.
     """

@@ -1,4 +1,4 @@
-"""`klinic calibrate`: a profile fitted to healthy runs of one's own."""
+"""Fit thresholds to healthy runs of your own, as a profile."""
 
 from __future__ import annotations
 

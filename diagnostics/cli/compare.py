@@ -51,7 +51,7 @@ def compare(
     names = names or ("text",)
     check_formats(names, outs, SHEETS)
     if not sets and len(paths) != 2:
-        raise click.UsageError(f"give two runs, A and B, or --baseline; there are {len(paths)} paths")
+        raise click.UsageError(f"give two runs, A and B, or --baseline; paths given: {len(paths)}")
     if [*paths, *sets].count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     baselines = _baselines(sets or paths[:1])

@@ -77,7 +77,7 @@ def _table(cards: Iterable[Card]) -> Iterator[str]:
 @rules.command()
 @FILES
 def check(files: tuple[Path, ...]) -> None:
-    """Check cards (files or folders): exit 1 where something is wrong, each problem with file:line:column."""
+    """Check cards (files or folders). Exit 1 where something is wrong, each problem with file:line:column."""
     problems = [problem for path in _expanded(files) for problem in check_card(path)]
     for problem in problems:
         click.echo(str(problem))
@@ -92,7 +92,7 @@ def check(files: tuple[Path, ...]) -> None:
 @FILES
 @click.option("-q", "--quiet", is_flag=True, help="Show failing cases only.")
 def test(files: tuple[Path, ...], quiet: bool) -> None:
-    """Run the cases beside cards (files or folders): exit 1 where one fails."""
+    """Run the cases beside cards (files or folders). Exit 1 where one fails."""
     results = [result for path in _expanded(files) for result in _results(path)]
     for result in results:
         if not (quiet and result.passed):
@@ -110,7 +110,7 @@ def test(files: tuple[Path, ...], quiet: bool) -> None:
 )
 @click.option("--metric", default="actor/grad_norm", show_default=True, metavar="METRIC", help="What the rule reads.")
 def new(word: str, folder: str, metric: str) -> None:
-    """Begin a rule: write a card and its cases that pass the checks, with the family's next id.
+    """Begin a rule with its cases. They pass the checks and have the family's next id.
 
     A rule of the family `incident` reads the log's text, one of `config` the config, all others METRIC. Exit 2 where
     the name is taken.
@@ -150,7 +150,7 @@ def _offered(folder: Path) -> bool:
 )
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
 def docs(folder: str | None, out: str, only_check: bool) -> None:
-    """Write the pages about rules, metrics and launch commands from the data that klinic works with."""
+    """Write the pages about rules, metrics and launch commands. They come from the data that klinic works with."""
     where = Path(out)
     try:
         pages = _pages([Path(folder)] if folder else list(folders(BUILTIN)), metrics=folder is None)

@@ -1,4 +1,4 @@
-"""`klinic ward`: how often klinic is right on labelled runs."""
+"""Judge a folder of labelled runs and count how often klinic is right."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def as_markdown(rounds: Rounds, folder: str) -> str:
 
 def _lines(rounds: Rounds, drawn: Callable[[Table], Iterator[str]], heading: str) -> Iterator[str]:
     first = next(iter(rounds.values()))
-    yield f"{len(first)} labelled recordings. {lost_without_config(rounds)}".rstrip()
+    yield f"{len(first)} labelled recording{'s' * (len(first) != 1)}. {lost_without_config(rounds)}".rstrip()
     for table in tables(rounds):
         yield from ("", heading.format(table.title), "", *drawn(table))
     for name, patients in rounds.items():

@@ -36,7 +36,7 @@ class Plain:
 
     def _begin(self, look: Look) -> Iterator[str]:
         name = "" if self._named else f" {clean(look.name)}"
-        read = f"{look.rows} rows read" if look.rows else "no step yet"
+        read = f"{look.rows} row{'s' * (look.rows != 1)} read" if look.rows else "no step yet"
         yield f"watch {name.strip() or 'run'}: {read}, {standing(look)}"
         if look.rows:
             yield _step_line(look)

@@ -19,7 +19,7 @@ def data() -> None:
 @click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="GSM8K's file or folder.")
 @click.option("--out", default=Path("data/gsm8k"), type=click.Path(path_type=Path), show_default=True)
 def gsm8k(source: Path, out: Path) -> None:
-    """Convert GSM8K: verl's schema, the step-by-step instruction, the answer after ####."""
+    """Convert GSM8K to verl's schema. With the step-by-step instruction, and the answer after ####."""
     from klinic.trainer.data.gsm8k import DataError, rows, splits
     from klinic.trainer.data.rows import write
 
@@ -38,7 +38,7 @@ def gsm8k(source: Path, out: Path) -> None:
 @click.option("--seed", default=1001, show_default=True, help="Other seeds give other problems.")
 @click.option("--out", default=Path("data/arithmetic"), type=click.Path(path_type=Path), show_default=True)
 def arithmetic(count: int, seed: int, out: Path) -> None:
-    """Make arithmetic word problems; the 256 validation problems are the same for every seed."""
+    """Make arithmetic word problems. The 256 validation problems are the same for every seed."""
     from klinic.trainer.data.generate import write_arithmetic
 
     try:
@@ -54,7 +54,7 @@ def arithmetic(count: int, seed: int, out: Path) -> None:
 @click.option("--model", help="Tokenizer for the lengths: a folder or hub id; `embedded` for klinic's own.")
 @click.option("--max-prompt-length", default=512, show_default=True, help="data.max_prompt_length of the run.")
 def check(file: Path, val: Path | None, model: str | None, max_prompt_length: int) -> None:
-    """Check FILE against verl's schema; exit 1 where verl would fail or score wrongly."""
+    """Check FILE against verl's schema. Exit 1 where verl would fail or score wrongly."""
     from klinic.trainer.data.check import Limits
     from klinic.trainer.data.check import check as look
 
