@@ -14,7 +14,9 @@ from klinic.diagnostics.run.state import STALLED_S, STALLED_STEPS, UNKNOWN, seco
 from klinic.diagnostics.verlconfig import facts
 
 ENDED = ("finished", "failed", "stopped", "interrupted")
-LAST_WORD, TRACEBACK = "train_runtime", "Traceback (most recent call last)"
+LAST_WORD = "train_runtime"
+# How a program of Python tells that it died; Hydra keeps the traceback to itself and says where to get it.
+CRASHES = ("Traceback (most recent call last)", "Set the environment variable HYDRA_FULL_ERROR=1")
 TAIL = 60  # lines
 QUIET = 30.0  # seconds: what goes on after a traceback was no crash, what follows the last step is its validation
 
@@ -145,7 +147,7 @@ def _state(run: Run, total: int | None, pace: float | None, silent: float, now: 
     if silent > QUIET:
         if total and run.attempts and run.attempts[-1].last_step >= total:
             return "finished"
-        if any(TRACEBACK in text for text in tail):
+        if any(crash in text for text in tail for crash in CRASHES):
             return "failed"
     return "stalled" if silent > max(STALLED_S, STALLED_STEPS * (pace or 0.0)) else "running"
 

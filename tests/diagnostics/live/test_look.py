@@ -39,6 +39,7 @@ def log(path: Path, *texts: str, age: float = 0.0, steps: int = 5) -> Path:
         ((), 5.0, 10, "running"),  # the last validation is still to come
         (("Final validation metrics: {'val-core/x': 0.5}",), 0.0, 7, "finished"),
         (("Traceback (most recent call last)", "ValueError: x"), 60.0, 5, "failed"),
+        (("Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.",), 60.0, 5, "failed"),
         (("Traceback (most recent call last)", "ValueError: x"), 2.0, 5, "running"),
     ],
 )
