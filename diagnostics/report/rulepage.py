@@ -12,12 +12,23 @@ if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.report.layout import Page
 
+SAID = {
+    "metric": later("metric"),
+    "config": later("config"),
+    "incident": later("incident"),
+    "stable": later("stable"),
+    "experimental": later("experimental"),
+    "high": later("high"),
+    "medium": later("medium"),
+    "low": later("low"),
+}
+
 
 def rule_page(page: Page, card: Card) -> None:
     """Write everything that a card says, in the language that is spoken where it is written in it."""
     lang = spoken()
     page.line(page.style(f"{card.name} ({card.id})", "heading"))
-    about = card.family or tr("own"), card.kind, card.status, card.confidence
+    about = card.family or tr("own"), *(tr(SAID.get(one, one)) for one in (card.kind, card.status, card.confidence))
     page.text(tr("{} {} rule, {}, {} confidence", *about))
     page.line()
     said = card.text("summary", lang) or card.text("message", lang)

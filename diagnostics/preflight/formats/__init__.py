@@ -38,4 +38,4 @@ def counted(report: Report) -> str:
     words: Sequence[tuple[int, str]] = ((3, "error"), (2, "warning"), (1, "remark"))
     counts = [(sum(one.severity == level for one in report.found), word) for level, word in words]
     said = [plural(count, word) for count, word in counts if count]
-    return ", ".join(said) or tr("nothing found")
+    return tr(", ").join(said) or tr("nothing found")

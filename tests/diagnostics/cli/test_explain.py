@@ -27,6 +27,7 @@ def test_explain_in_chinese(klinic):
     english, chinese = (klinic("explain", "entropy-collapse", "--lang", lang)[1] for lang in ("en", "zh"))
     assert "策略" in chinese
     assert "策略" not in english
+    assert chinese.splitlines()[1].startswith("exploration 类指标规则，稳定，置信度")
 
 
 @pytest.mark.parametrize(("word", "hint"), [("updat-too-large", "update-too-large"), ("actor/ppo_kll", "actor/ppo_kl")])
