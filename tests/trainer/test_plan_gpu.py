@@ -157,6 +157,11 @@ def test_moving_to_a_smaller_card_tightens_and_to_a_larger_one_relaxes():
     assert {f"{ROLLOUT}.dtype", "actor_rollout_ref.model.use_remove_padding"} <= {one.key for one in old.tighten}
 
 
+def test_nothing_is_promised_of_a_model_whose_memory_is_not_known(klinic, repo):
+    result = klinic(str(repo / "sample_logs/h200/ppo_lr_too_high"), "--gpu", "a10")
+    assert "Must be tightened\n  cannot be told without the memory\nMay be relaxed\n  cannot be told" in result.stdout
+
+
 def test_a_run_is_moved_with_its_own_lengths(klinic, repo):
     result = klinic(str(repo / "sample_logs/public/verl_ppo_qwen2.5_0.5b_gsm8k"), "--gpu", "a10")
     assert "Must be tightened\n  actor_rollout_ref.rollout.gpu_memory_utilization=" in result.stdout

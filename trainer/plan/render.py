@@ -89,9 +89,10 @@ def _found(one: Found) -> dict[str, Any]:
 
 def moves(move: Move, name: str) -> Iterator[str]:
     """What a launch needs and may have on a card, in words."""
+    none = tr("nothing") if move.after else tr("cannot be told without the memory")
     for title, changes in ((tr("Must be tightened"), move.tighten), (tr("May be relaxed"), move.relax)):
         yield title
-        yield from (f"  {line}" for line in (map(_change, changes) if changes else [tr("nothing")]))
+        yield from (f"  {line}" for line in (map(_change, changes) if changes else [none]))
     if move.after is None:
         yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
         return
