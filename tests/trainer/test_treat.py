@@ -55,7 +55,7 @@ def test_json_says_the_same():
 
 def test_out_writes_a_script_that_bash_reads(tmp_path):
     script = tmp_path / "again.sh"
-    run(HOT, "--out", script)
+    assert f"wrote {script}" in run(HOT, "--out", script).stderr
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
     assert f"{LR}=5e-05 \\\n" in script.read_text()
     assert script.stat().st_mode & 0o100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from klinic.diagnostics.cli.group import fail
+from klinic.diagnostics.cli.group import fail, say
 
 if TYPE_CHECKING:
     from klinic.diagnostics.run import Run
@@ -88,6 +88,7 @@ def _write(found: Treatment, out: Path) -> None:
     try:
         out.write_text(script(found), "utf-8")
         out.chmod(0o755)
+        say(f"wrote {out}")
     except OSError as error:
         fail(f"{out}: {error.strerror}")
 
