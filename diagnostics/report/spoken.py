@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from klinic.diagnostics.report import signalwords as table
 from klinic.diagnostics.report.words import number
@@ -203,7 +203,7 @@ class _Speaker:
         """A signal of something, which the subject need not be named for."""
         both, window = pattern
         values, sizes = ("values", "值"), ("absolute values", "绝对值")
-        spoken_of = tree.args[0] if _is_size(tree) else tree  # type: ignore[attr-defined]
+        spoken_of: Any = tree.args[0] if _is_size(tree) else tree  # type: ignore[attr-defined]
         if _is_metric(spoken_of) and spoken_of.value == self.subject:
             return self.pick(both, w=window, v=self.pick(sizes if _is_size(tree) else values))
         noun = self.pick(both, w=window, v=self.pick(values))
