@@ -29,7 +29,7 @@ def rules() -> None:
 @click.option("--kind", type=click.Choice(["metric", "config", "incident"]), help="Only rules of this kind.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_(extra: tuple[str, ...], kind: str | None, form: str) -> None:
-    """List all rules by family: id, name, status, levels and what each says."""
+    """List all rules by family. Of each its id, its name and what it says."""
     try:
         cards = [card for card in all_cards(extra) if kind in (None, card.kind)]
     except CardError as error:
