@@ -83,7 +83,10 @@ def _found(word: str, rules: Mapping[str, Card], cards: Sequence[Card]) -> list[
     wanted = word.strip() if metrics or not near else near[0].name.rpartition(".")[2]
     tails = [one for one in near if one.name.rpartition(".")[2] == wanted]
     return [*metrics, *tails] or [
-        *_fail(word, [*(card.name for card in cards), *_metrics(), *parameters(), *_check_names()])
+        *_fail(
+            word,
+            [*(name for card in cards for name in (card.name, card.id)), *_metrics(), *parameters(), *_check_names()],
+        )
     ]
 
 

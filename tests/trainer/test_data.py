@@ -87,6 +87,13 @@ def test_gsm8k_names_the_row_that_is_not_its(tmp_path):
         list(rows(file, "train"))
 
 
+def test_gsm8k_from_a_file_of_another_kind(tmp_path):
+    file = tmp_path / "train.txt"
+    file.write_text("root:x:0\n")
+    with pytest.raises(DataError, match=r"train\.txt: is none of \.parquet, \.jsonl, \.json"):
+        list(rows(file, "train"))
+
+
 def test_gsm8k_from_a_folder_without_it(tmp_path):
     result = CliRunner().invoke(data, ["gsm8k", "--from", str(tmp_path), "--out", str(tmp_path)])
     assert result.exit_code == 2

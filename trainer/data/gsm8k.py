@@ -47,6 +47,8 @@ def rows(file: Path, split: str) -> Iterator[dict[str, Any]]:
 
 
 def _read(file: Path) -> pl.DataFrame:
+    if file.suffix not in SUFFIXES:
+        raise DataError(f"{file}: is none of {', '.join(SUFFIXES)}")
     try:
         if file.suffix == ".parquet":
             frame = pl.read_parquet(file)

@@ -30,7 +30,9 @@ def test_explain_in_chinese(klinic):
     assert chinese.splitlines()[1].startswith("exploration 类指标规则，稳定，置信度")
 
 
-@pytest.mark.parametrize(("word", "hint"), [("updat-too-large", "update-too-large"), ("actor/ppo_kll", "actor/ppo_kl")])
+@pytest.mark.parametrize(
+    ("word", "hint"), [("updat-too-large", "update-too-large"), ("actor/ppo_kll", "actor/ppo_kl"), ("POL011", "POL01")]
+)
 def test_explain_suggests_the_nearest_word(klinic, word, hint, one_line):
     code, out, err = klinic("explain", word)
     assert (code, out) == (2, "")
