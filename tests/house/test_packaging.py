@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -41,6 +42,21 @@ def test_the_wheel_equals_the_tree(wheel: set[str]) -> None:
     expected = {f"klinic/{name}" for name in tracked() if not name.endswith(".md")}
     assert expected - inside == set(), "missing in the wheel: add the sub-package or its package data"
     assert inside - expected == set(), "in the wheel but not in the tree"
+
+
+def test_klinic_native_is_built_from_its_source_archive(tmp_path: Path) -> None:
+    sources = shutil.copytree(
+        ROOT / "native", tmp_path / "native", ignore=shutil.ignore_patterns("build", "*.egg-info")
+    )
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(sources)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        inside = {Path(name).name for name in archive.getnames()}
+    written = {path.name for path in sources.glob("*.[ch]")}
+    assert written - inside == set(), "missing in the source archive: name it in native/pyproject.toml"
+    assert len(written) > 1
 
 
 def test_no_folder_is_installed_under_its_bare_name(wheel: set[str]) -> None:

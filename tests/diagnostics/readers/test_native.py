@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import random
+import re
 import struct
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -151,6 +154,17 @@ def test_too_little_room_is_refused(native: ModuleType) -> None:
     table.values = table.values[:2]
     with pytest.raises(ValueError, match="no room"):
         table.read()
+
+
+def test_only_the_module_is_seen_from_outside(native: ModuleType) -> None:
+    """Files share functions through headers; a program that has a `find` of its own must not get this one."""
+    headers = "".join(path.read_text() for path in (Path(__file__).parents[3] / "native").glob("*.h"))
+    shared = {*re.findall(r"^\w[\w ]*[ *](\w+)\([^;{]*\);", headers, re.MULTILINE)}
+    assert {"find", "take_row", "number_from"} <= shared
+    assert native.__file__
+    library = ctypes.PyDLL(native.__file__)
+    assert hasattr(library, f"PyInit_{_native.MODULE}")
+    assert {name for name in shared if hasattr(library, name)} == set()
 
 
 def test_another_interface_is_not_used(monkeypatch: pytest.MonkeyPatch, native: ModuleType) -> None:
