@@ -26,8 +26,8 @@ LABELS = {"ready": ("ok", "healthy"), "note": ("note", "watch"), "missing": ("FI
 def env(deep: bool, form: str) -> int:
     """Check the machine before a training: what is there, what verl wants, what to do.
 
-    Without --deep nothing is imported or started. Exit status: 0 ready, 1 something that is wanted is missing. Example:
-    klinic env --deep --format json > env.json; `klinic explain NAME` says more about a line.
+    Without --deep nothing but klinic is imported, nothing is started. Exit status: 0 ready, 1 something that is wanted
+    is missing. Example: klinic env --deep --format json > env.json; `klinic explain NAME` says more about a line.
     """
     from klinic.diagnostics.env import ready, survey
 

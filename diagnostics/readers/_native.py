@@ -10,6 +10,8 @@ import os
 from functools import cache
 from typing import Any
 
+from klinic.diagnostics.language import later, tr
+
 MODULE, INTERFACE, SWITCH = "klinic_native", 1, "KLINIC_NATIVE"
 
 
@@ -20,18 +22,21 @@ def module() -> Any:
 
 def state() -> str:
     """Whether it is in use, and why not, in words."""
-    return _looked_up()[1]
+    _, template, reason = _looked_up()
+    return tr(template, reason)
 
 
 @cache
-def _looked_up() -> tuple[Any, str]:
+def _looked_up() -> tuple[Any, str, str]:
+    """The module, a sentence that waits for its language, and what fills it in."""
     if os.environ.get(SWITCH, "1") == "0":
-        return None, f"not in use: {SWITCH} is 0"
+        return None, later("not in use: {} is 0"), SWITCH
     try:
         found = importlib.import_module(MODULE)
+    except ModuleNotFoundError:
+        return None, later("not in use: not installed (pip install ./native)"), ""
     except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError)
-        return None, f"not in use: {'not installed (pip install ./native)' if missing else error}"
+        return None, later("not in use: {}"), str(error)
     if getattr(found, "INTERFACE", None) != INTERFACE:
-        return None, "not in use: it is of another release than klinic; install it anew"
-    return found, "in use"
+        return None, later("not in use: it is of another release than klinic; install it anew"), ""
+    return found, later("in use"), ""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from klinic.diagnostics.env import Line, Machine, packages, probe_names, ready, 
 from klinic.diagnostics.env import nvidia as smi
 from klinic.diagnostics.env.model import Card
 from klinic.diagnostics.knowledge.checks import checks
+from klinic.diagnostics.readers import _native
 
 H200 = Card("NVIDIA H200", 140.4, 0.0, 9.0)
 P40 = Card("Tesla P40", 22.4, 0.0, 6.1)
@@ -33,7 +36,7 @@ def lines(check: str, machine: Machine | None = None) -> dict[str, Line]:
 def versions(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def put(**named: str) -> None:
         has = {name.replace("_", "-"): version for name, version in named.items()}
-        for module in ("packages", "checks.a_python", "checks.b_flash"):
+        for module in ("packages", "checks.a_python", "checks.b_flash", "checks.c_native"):
             monkeypatch.setattr(
                 f"klinic.diagnostics.env.{module}.installed", lambda package: has.get(package, ""), raising=True
             )
@@ -116,6 +119,35 @@ def test_versions(versions: Callable[..., None], package: str, version: str, gpu
     versions(**{package: version})
     machine = Machine({}, cards=(H200,) if gpu else ())
     assert lines("a_python", machine)[f"package-{package}"].status == status
+
+
+@pytest.mark.parametrize(
+    ("variables", "compiled", "version", "status", "words"),
+    [
+        ({}, {"INTERFACE": 1}, "0.1.0", "ready", "in use"),
+        ({}, None, "", "ready", "not installed"),
+        ({"KLINIC_NATIVE": "0"}, {"INTERFACE": 1}, "0.1.0", "ready", "KLINIC_NATIVE is 0"),
+        ({}, {"INTERFACE": 0}, "0.1.0", "note", "another release"),
+    ],
+)
+def test_the_compiled_reader(
+    monkeypatch: pytest.MonkeyPatch,
+    versions: Callable[..., None],
+    variables: dict[str, str],
+    compiled: dict[str, int] | None,
+    version: str,
+    status: str,
+    words: str,
+) -> None:
+    versions(klinic_native=version)
+    monkeypatch.setenv("KLINIC_NATIVE", variables.get("KLINIC_NATIVE", "1"))
+    monkeypatch.setitem(sys.modules, _native.MODULE, compiled and SimpleNamespace(**compiled))  # None: not to be found
+    monkeypatch.setattr(_native, "_looked_up", _native._looked_up.__wrapped__)
+    line = lines("c_native", Machine(variables))["klinic-native"]
+    assert line.status == status
+    assert words in line.found
+    assert line.found.startswith("in use") == (words == "in use")
+    assert bool(line.fix) == (status == "note")
 
 
 def test_known_bad_pairs(versions: Callable[..., None]) -> None:
@@ -212,7 +244,5 @@ def test_a_taken_port_and_a_nameless_host(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    from types import SimpleNamespace
-
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2**30, used=99 * 2**30, total=100 * 2**30))
     assert lines("g_limits")["disk-runs"].status == "missing"

@@ -46,7 +46,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Runs the test twice: without and with klinic-native."""
     found = request.getfixturevalue("native") if request.param == "native" else None
-    monkeypatch.setattr(_native, "_looked_up", lambda: (found, request.param))
+    monkeypatch.setattr(_native, "_looked_up", lambda: (found, request.param, ""))
     way: str = request.param
     return way
 
