@@ -24,7 +24,7 @@ def test_without_requirements_only_errors_fail(klinic, recordings):
     code, out, _ = klinic("check", recordings / "faults/actor-lr-too-high-s1")
     assert code == 1 and "FAILED   update-too-large (POL01), error" in out
     assert "actor_rollout_ref.actor.optim.lr=0.0001" in out
-    assert "seen     critic-underfit (CRI03), warn" in out
+    assert "seen     length-explosion (LEN03), warn" in out
 
 
 def test_a_pass_says_what_was_checked_and_skipped(klinic, recordings):

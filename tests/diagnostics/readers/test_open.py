@@ -121,7 +121,9 @@ def test_every_reader_has_a_name_of_its_own_and_a_summary() -> None:
 def test_the_command_lists_every_reader() -> None:
     result = CliRunner().invoke(command)
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.output.splitlines()] == [reader.name for reader in readers()]
+    table, _, native = result.output.partition("\n\n")
+    assert [line.split()[0] for line in table.splitlines()] == [reader.name for reader in readers()]
+    assert native.startswith("The compiled reader of verl-console (klinic-native): ")
 
 
 def test_readers_of_others_come_by_entry_point(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -35,9 +35,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     remote._mirror.cache_clear()
     with warnings.catch_warnings():  # s3fs, moto and asyncssh leave sockets and loops to the garbage collector
         warnings.simplefilter("ignore")
-        if "fsspec" in sys.modules:
-            import fsspec
-
+        if fsspec := sys.modules.get("fsspec"):
             for name in ("s3", "ssh"):
                 with suppress(ImportError):
                     fsspec.get_filesystem_class(name).clear_instance_cache()

@@ -16,6 +16,7 @@ from klinic.diagnostics.signals.registry import signals
 
 A, B, VAL, SCORE = "actor/ppo_kl", "actor/entropy", "val-core/a/acc/mean@1", "critic/score/mean"
 EXPRESSIONS = """
+fact('total_steps')
 'actor/ppo_kl'
 last('val-core/a/acc/mean@1')
 prev('actor/ppo_kl', 3)
