@@ -9,6 +9,8 @@ from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Config
 
+pytestmark = pytest.mark.slow
+
 RUN = Path(__file__).parents[2] / "sample_logs" / "loggers" / "actor-lr-too-high-s4"
 
 

@@ -23,6 +23,8 @@ from klinic.diagnostics.cli import main
 from klinic.trainer.launch.progress import Progress
 from klinic.trainer.launch.words import step_line
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 ENGLISH, CHINESE = (ROOT / "docs" / name for name in ("tutorial.md", "tutorial.zh.md"))
 HEALTHY, BROKEN = ROOT / "sample_logs/healthy/ppo-cpu-s1", ROOT / "sample_logs/faults/actor-lr-too-high-s1"

@@ -13,6 +13,8 @@ from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig.facts import facts
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CARDS = load_cards([ROOT / "rules"])
 RECORDINGS = sorted(path for path in (ROOT / "sample_logs" / "h200").iterdir() if path.is_dir())

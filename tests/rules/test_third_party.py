@@ -13,6 +13,8 @@ import pytest
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.scaffold import scaffold
 
+pytestmark = pytest.mark.slow
+
 SERIES = "\n".join(f'{{"step": {n}, "data": {{"actor/entropy": {5 if n > 10 else 0.5}}}}}' for n in range(1, 31))
 
 

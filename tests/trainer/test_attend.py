@@ -20,6 +20,8 @@ from klinic.trainer.launch.errands import Errands
 from klinic.trainer.plugin import attendance, environ
 from klinic.trainer.stream import RunDirectory, note, pending
 
+pytestmark = pytest.mark.slow
+
 
 def sick(step):
     ill = step > 4

@@ -10,6 +10,8 @@ import pytest
 
 from klinic.diagnostics.readers import open_run
 
+pytestmark = pytest.mark.slow
+
 GOOD = Path(__file__).parents[1] / "data/hostile/plain.log"
 # No file may grow beyond so many bytes: the kernel then refuses a write as it does on a full disk (EFBIG for ENOSPC).
 LIMITED = "import resource, signal; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));\n"

@@ -21,6 +21,8 @@ from klinic.trainer.plan import Machine, Plan, make_plan
 from klinic.trainer.recipes import Later
 from klinic.trainer.stream import pending
 
+pytestmark = pytest.mark.slow
+
 WRITES_A_RUN = """
 import os, sys, time
 from klinic.trainer.stream import RunDirectory, pending

@@ -9,6 +9,8 @@ from klinic.trainer.plan.ready import obstacles, resumes_at
 from klinic.trainer.plan.show import filled
 from klinic.trainer.stream import RunDirectory
 
+pytestmark = pytest.mark.slow
+
 LAPTOP = Machine((), 0.0, 2, 16.0)
 H100 = Machine(("NVIDIA H100 80GB HBM3",) * 8, 79.6, 128, 1000.0)
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"

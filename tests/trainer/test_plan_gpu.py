@@ -16,6 +16,8 @@ from klinic.trainer.plan.change import moved
 from klinic.trainer.plan.machine import machine_of
 from klinic.trainer.plan.reckon import checked, impossible, reckoned
 
+pytestmark = pytest.mark.slow
+
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROFILES = [
     ("v100-32", 4, 1, "Qwen/Qwen2.5-1.5B-Instruct", "grpo"),

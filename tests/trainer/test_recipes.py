@@ -13,6 +13,8 @@ from klinic.trainer.plan import Machine, PlanError, make_plan
 from klinic.trainer.plan.record import keep, taken_from
 from klinic.trainer.recipes import RecipeError, load, names
 
+pytestmark = pytest.mark.slow
+
 LAPTOP = Machine((), 0.0, 2, 16.0)
 
 

@@ -16,6 +16,8 @@ from klinic.trainer.plan import Machine, Plan, make_plan
 from klinic.trainer.treat import rescue
 from klinic.trainer.treat.rescue import before, lineage, rescued, step_of
 
+pytestmark = pytest.mark.slow
+
 LR = "actor_rollout_ref.actor.optim.lr"
 # Saves every third step, resumes as verl does, and is ill from step 8 on while the learning rate is over 1e-3.
 VERL = """

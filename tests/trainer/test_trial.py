@@ -20,6 +20,8 @@ from klinic.trainer.treat import several, table, trial
 from klinic.trainer.treat.outcome import Band, band_of, bands, final_score, judge
 from klinic.trainer.treat.report import markdown
 
+pytestmark = pytest.mark.slow
+
 LOGS = Path(__file__).parents[2] / "sample_logs"
 HOT = LOGS / "h200" / "ppo_lr_too_high"
 HEALTHY = LOGS / "healthy" / "ppo-cpu-s1"

@@ -14,6 +14,8 @@ from klinic.diagnostics.verlconfig import check_override, facts
 from klinic.trainer.recipes import load, names
 from klinic.trainer.treat.trial import remedy
 
+pytestmark = pytest.mark.slow
+
 ACTOR = "actor_rollout_ref.actor"
 HEALTHY = Path(__file__).parents[2] / "sample_logs" / "healthy" / "ppo-cpu-s1"
 

@@ -14,6 +14,8 @@ from klinic.diagnostics.alerts.mask import Mask
 from klinic.diagnostics.alerts.message import trial
 from klinic.diagnostics.alerts.wire import retry_after
 
+pytestmark = pytest.mark.slow
+
 QUICK = Patience(tries=4, first=0.05, longest=2.0, timeout=1.0)
 
 

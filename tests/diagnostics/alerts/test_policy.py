@@ -15,6 +15,8 @@ from klinic.diagnostics.alerts.policy import Policy
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.live.look import Look
 
+pytestmark = pytest.mark.slow
+
 CHAT = Channel("json", "chat", Severity.WARN)
 PAGER = Channel("json", "pager", Severity.ERROR)
 SICK = "h200/ppo_lr_too_high"

@@ -17,6 +17,8 @@ from klinic.diagnostics.alerts.senders import deliver, senders
 from klinic.diagnostics.alerts.wire import Trouble
 from klinic.diagnostics.engine.model import Severity
 
+pytestmark = pytest.mark.slow
+
 NOW = 1_796_000_000.5
 KINDS = ("slack", "discord", "feishu", "dingtalk", "wecom", "json")
 

@@ -18,6 +18,8 @@ from klinic.diagnostics.engine.monitor import Monitor
 from klinic.diagnostics.run import ConfigRead, Happened, Row, Run, RunBuilder
 from klinic.diagnostics.run.events import Event, Line, Meta
 
+pytestmark = pytest.mark.slow
+
 ACC = "val-core/gsm8k/acc/mean@1"
 SOME: dict[str, Any] = {"select": ("policy", "reward", "validation", "incident")}  # all of them take their time
 

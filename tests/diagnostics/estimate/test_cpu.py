@@ -12,6 +12,8 @@ import pytest
 from klinic.diagnostics.estimate.cpu import PROCESS, host_of_cpu_run, processes
 from klinic.diagnostics.verlconfig import Settings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = str(ROOT / "trainer/model/weights")
 SMALL = {"actor_rollout_ref.model.path": MODEL, "critic.model.path": MODEL, "trainer.n_gpus_per_node": 1}

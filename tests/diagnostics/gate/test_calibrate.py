@@ -20,6 +20,8 @@ from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Row, Run, RunBuilder
 from klinic.diagnostics.verlconfig import facts
 
+pytestmark = pytest.mark.slow
+
 LOGS = Path(__file__).resolve().parents[3] / "sample_logs"
 SEEDS = ("ppo-cpu-s1", "ppo-cpu-s2", "ppo-cpu-s3")
 CARD = card_from(

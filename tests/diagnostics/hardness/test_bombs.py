@@ -15,6 +15,8 @@ from klinic.diagnostics.cli import main
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.slowpattern import nested_repeat
 
+pytestmark = pytest.mark.slow
+
 GOOD = Path(__file__).parents[2] / "data/hostile/plain.log"
 
 

@@ -16,6 +16,8 @@ import zstandard
 from klinic.diagnostics.readers import ReadError, open_runs
 from klinic.diagnostics.run import Run
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[2] / "data"
 NAMES = ("actor/pg_loss", "actor/ppo_kl", "critic/score/mean", "response_length/mean")
 ROWS = [

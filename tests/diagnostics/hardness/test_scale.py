@@ -11,6 +11,8 @@ import pytest
 
 from klinic.diagnostics.readers import open_run
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES = 10
 KEYS = 100_000
 ROWS = [(step, 0.5 / step) for step in range(1, 6)]

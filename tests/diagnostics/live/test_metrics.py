@@ -17,6 +17,8 @@ from klinic.diagnostics.live.look import Look
 from klinic.diagnostics.live.metrics import served
 from klinic.diagnostics.live.watcher import Watcher
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 SICK, HEALTHY = "h200/ppo_lr_too_high", "healthy/ppo-cpu-s1"
 

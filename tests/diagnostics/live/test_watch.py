@@ -16,6 +16,8 @@ from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.live.watcher import Watcher
 from klinic.diagnostics.readers import open_run
 
+pytestmark = pytest.mark.slow
+
 LOGS = {
     "jsonl": ("h200/ppo_lr_too_high/metrics.jsonl", ""),
     "console": ("h200/grpo_nan_reward/console.log.gz", ""),

@@ -18,6 +18,8 @@ from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 KLINIC = str(Path(sys.executable).with_name("klinic"))
 

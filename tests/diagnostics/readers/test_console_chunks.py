@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from klinic.diagnostics.readers import artbar, console, dictrows, plaintext, prettydict, stepblocks, summary, table
 from klinic.diagnostics.readers.base import Head
 
+pytestmark = pytest.mark.slow
+
 MODULES = (console, dictrows, plaintext, prettydict, stepblocks, summary, artbar, table)
 READERS = [module.READER for module in MODULES]
 PIECES = [

@@ -15,6 +15,8 @@ import pytest
 
 from klinic.diagnostics.readers import _native
 
+pytestmark = pytest.mark.slow
+
 BEFORE = b"(TaskRunner pid=7) "
 
 

@@ -18,6 +18,8 @@ import zstandard
 from klinic.diagnostics.readers import ReadError, _pipe, find, open_run, open_runs, reading, source
 from klinic.diagnostics.readers.source import Decoder
 
+pytestmark = pytest.mark.slow
+
 GOOD = Path(__file__).parents[2] / "data/hostile/plain.log"
 LINES = b"step:1 - actor/x:0.5\nstep:2 - actor/x:0.25\n"
 

@@ -12,6 +12,8 @@ from klinic.diagnostics.readers import _fastjson, _verlsession, console, jsonl
 from klinic.diagnostics.readers.base import Reader
 from klinic.diagnostics.run import Run
 
+pytestmark = pytest.mark.slow
+
 Read = Callable[[Reader, bytes, int], tuple[Run, int]]
 NAMES = ["actor/pg_loss", "critic/vf_loss", "critic/loss", "actor/lr", "x/mean@4", "行/列"]
 

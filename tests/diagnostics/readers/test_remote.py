@@ -18,6 +18,8 @@ import pytest
 from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.readers import ReadError, open_run, open_runs, remote
 
+pytestmark = pytest.mark.slow
+
 # moto uses what Python will drop.
 LEFT_OPEN = pytest.mark.filterwarnings("ignore")
 ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5}}\n'

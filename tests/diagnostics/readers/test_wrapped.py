@@ -17,6 +17,8 @@ from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.wrapped import READER
 from klinic.diagnostics.run import Run
 
+pytestmark = pytest.mark.slow
+
 RECORDINGS = Path(__file__).parents[3] / "sample_logs/h200"
 CASES = ("ppo_response_too_short", "err_missing_data")  # metrics and a config dump; a config dump and a traceback
 

@@ -23,6 +23,8 @@ from klinic.diagnostics.run import (
 )
 from klinic.diagnostics.run.model import MINUS_INF, NAN, PLUS_INF, SWALLOWED
 
+pytestmark = pytest.mark.slow
+
 A, B, V = "actor/ppo_kl", "critic/score/mean", "val-core/x/acc/mean@1"
 
 
