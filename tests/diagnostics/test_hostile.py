@@ -14,6 +14,8 @@ import yaml
 from klinic.diagnostics.cli import main
 from klinic.diagnostics.readers import open_run
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[1] / "data/hostile"
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "expected.yaml").read_text("utf-8"))
 GOOD = Path(__file__).parents[1] / "data/written/metrics.jsonl"

@@ -13,6 +13,8 @@ import pytest
 
 from klinic.diagnostics.language import catalog, padded, speaking, tr
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HAN = re.compile(r"[\u4e00-\u9fff]")
 # Said as they are in both languages: names, numbers, commands.

@@ -13,6 +13,8 @@ from klinic.diagnostics.engine.notation import run_from_series
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
 
+pytestmark = pytest.mark.slow
+
 LOGS = Path(__file__).parents[2] / "sample_logs"
 SHORT = ["healthy/ppo-cpu-s1", "prototype/grpo_healthy_wobbly", "h200/ppo_killed", "h200/ppo_resumed"]
 SICK = ["h200/ppo_lr_too_high", "h200/ppo_critic_lr_too_high", "h200/grpo_lr1e-4_degradation"]

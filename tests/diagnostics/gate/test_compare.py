@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from klinic.diagnostics.gate.compare import compare, explained
 from klinic.diagnostics.readers import open_run
+
+pytestmark = pytest.mark.slow
 
 
 def noisy(level, seed, steps=40):

@@ -5,6 +5,8 @@ import pytest
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.preflight import preflight, read_source
 
+pytestmark = pytest.mark.slow
+
 BASE = [
     "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct",
     "actor_rollout_ref.rollout.name=vllm",

@@ -12,6 +12,8 @@ from klinic.diagnostics.cli import main
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run.secrets import MASK, masked, masked_tree
 
+pytestmark = pytest.mark.slow
+
 SECRETS = {
     "hugging face": ("HF_TOKEN=%s", "hf_" + "QqWwEeRrTtYyUuIiOoPp"),
     "openai": ("using key %s here", "sk-proj-" + "abcdef0123456789abcdef"),
