@@ -113,7 +113,7 @@ def _actor(s: Settings, shape: Shape, gpus: int, sizes: Lengths, cross_entropy: 
     rank = s.whole(f"{MODEL}.lora_rank") or 0
     entropy = s.flag(f"{ACTOR}.calculate_entropy") or bool(s.number(f"{ACTOR}.entropy_coeff"))
     attention = str(s[f"{MODEL}.override_config.attn_implementation"] or FLASH[0])
-    degree = s.whole(f"{ACTOR}.ulysses_sequence_parallel_size") or 1
+    degree = s.sequence_parallel(ACTOR)
     packed = s.flag(f"{MODEL}.use_remove_padding")
     responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
     mini = (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)
@@ -145,7 +145,7 @@ def _reference(s: Settings, actor: Part, gpus: int, sizes: Lengths) -> Part:
     from dataclasses import replace
 
     responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
-    degree = s.whole(f"{REF}.ulysses_sequence_parallel_size") or actor.sp
+    degree = s.sequence_parallel(REF)
     infer = _micro(
         s, f"{REF}.log_prob", f"{REF}.log_prob_use_dynamic_bsz", responses, gpus, degree, sizes, actor.packed
     )
@@ -157,7 +157,7 @@ def _critic(s: Settings, gpus: int, sizes: Lengths) -> Part | None:
     shape = find_shape(s["critic.model.path"])
     if shape is None:
         return None
-    degree = s.whole("critic.ulysses_sequence_parallel_size") or 1
+    degree = s.sequence_parallel("critic")
     packed = s.flag("critic.model.use_remove_padding")
     responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
     mini = (s.whole("critic.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)

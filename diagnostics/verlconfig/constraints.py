@@ -18,6 +18,7 @@ MICRO, GLOBAL_MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu", f"{ACTOR}.ppo_mic
 DYNAMIC, TOKENS = f"{ACTOR}.use_dynamic_bsz", f"{ACTOR}.ppo_max_token_len_per_gpu"
 N, TP = f"{ROLLOUT}.n", f"{ROLLOUT}.tensor_model_parallel_size"
 PER_NODE, NODES, SP = "trainer.n_gpus_per_node", "trainer.nnodes", f"{ACTOR}.ulysses_sequence_parallel_size"
+ENGINE_SP = f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size"
 PROMPT, RESPONSE = "data.max_prompt_length", "data.max_response_length"
 
 
@@ -202,7 +203,7 @@ def responses_divide_among_gpus(s: Settings) -> str | None:
     return tr("{} ({}) times {} ({}) = {} responses must divide among {} GPUs", TRAIN, train, N, n, train * n, s.n_gpus)
 
 
-@constraint(MINI, N, PER_NODE, NODES, SP, stage="first update")
+@constraint(MINI, N, PER_NODE, NODES, SP, ENGINE_SP, stage="first update")
 def mini_batch_divides_among_gpus(s: Settings) -> str | None:
     """verl's training worker asserts it at the first update."""
     mini, n, ranks = s.whole(MINI), s.whole(N), s.data_parallel
@@ -219,7 +220,7 @@ def mini_batch_divides_among_gpus(s: Settings) -> str | None:
     )
 
 
-@constraint(MINI, N, MICRO, PER_NODE, NODES, SP, DYNAMIC, stage="first update")
+@constraint(MINI, N, MICRO, PER_NODE, NODES, SP, ENGINE_SP, DYNAMIC, stage="first update")
 def micro_batch_divides(s: Settings) -> str | None:
     """verl's engine asserts it at the first update."""
     mini, n, micro, ranks = s.whole(MINI), s.whole(N), s.whole(MICRO), s.data_parallel
@@ -231,13 +232,13 @@ def micro_batch_divides(s: Settings) -> str | None:
     return tr("a mini batch is {} responses per GPU, which is no multiple of {} ({})", share, MICRO, micro)
 
 
-@constraint(TOKENS, PROMPT, RESPONSE, SP, DYNAMIC, stage="first long sequence")
+@constraint(TOKENS, PROMPT, RESPONSE, SP, ENGINE_SP, DYNAMIC, stage="first long sequence")
 def token_budget_holds_a_sequence(s: Settings) -> str | None:
     """verl's rearrange_micro_batches asserts it for the longest sequence of a batch."""
     budget, prompt, response = s.whole(TOKENS), s.whole(PROMPT), s.whole(RESPONSE)
     if budget is None or prompt is None or response is None or not s.flag(DYNAMIC):
         return None
-    if budget * (degree := s.whole(SP) or 1) >= prompt + response:
+    if budget * (degree := s.sequence_parallel(ACTOR)) >= prompt + response:
         return None
     return tr("{} ({}) times {} holds no sequence of {} + {} tokens", TOKENS, budget, degree, prompt, response)
 

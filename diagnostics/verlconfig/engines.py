@@ -5,6 +5,7 @@ from __future__ import annotations
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.constraints import (
     DYNAMIC,
+    ENGINE_SP,
     MINI,
     NODES,
     PER_NODE,
@@ -44,22 +45,27 @@ def tensor_parallel_divides_gpus(s: Settings) -> str | None:
     return tr("{} ({}) must divide the {} GPUs of a node ({} in all)", TP, degree, per_node, s.n_gpus)
 
 
-@constraint(SP, "actor_rollout_ref.model.use_remove_padding")
+@constraint(SP, ENGINE_SP, "actor_rollout_ref.model.use_remove_padding")
 def sequence_parallel_needs_remove_padding(s: Settings) -> str | None:
     """verl's FSDPActorConfig.validate."""
-    degree = s.whole(SP) or 1
+    key, degree = _sequence_parallel(s)
     if degree <= 1 or s.flag("actor_rollout_ref.model.use_remove_padding") or s.flag(DYNAMIC):
         return None
-    return tr("{} ({}) needs actor_rollout_ref.model.use_remove_padding=True", SP, degree)
+    return tr("{} ({}) needs actor_rollout_ref.model.use_remove_padding=True", key, degree)
 
 
-@constraint(SP, PER_NODE, NODES)
+@constraint(SP, ENGINE_SP, PER_NODE, NODES)
 def sequence_parallel_divides_gpus(s: Settings) -> str | None:
     """The device mesh of FSDP has data parallel x sequence parallel ranks."""
-    degree = s.whole(SP) or 1
+    key, degree = _sequence_parallel(s)
     if not s.n_gpus or s.n_gpus % degree == 0:
         return None
-    return tr("{} ({}) must divide the {} GPUs", SP, degree, s.n_gpus)
+    return tr("{} ({}) must divide the {} GPUs", key, degree, s.n_gpus)
+
+
+def _sequence_parallel(s: Settings) -> tuple[str, int]:
+    """The actor's degree and the key that says it."""
+    return SP if (s.whole(SP) or 1) > 1 else ENGINE_SP, s.sequence_parallel(ACTOR)
 
 
 @constraint(EP, TP, DP)

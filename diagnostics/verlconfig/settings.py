@@ -56,10 +56,19 @@ class Settings(Mapping[str, Any]):
         per_node, nodes = self.whole("trainer.n_gpus_per_node"), self.whole("trainer.nnodes")
         return None if per_node is None or nodes is None else per_node * nodes
 
+    def sequence_parallel(self, role: str) -> int:
+        """The Ulysses degree of a role's FSDP engine: the deprecated key of the role wins where it is above 1.
+
+        Source: `__post_init__` of FSDPActorConfig and FSDPCriticConfig.
+        """
+        engine = f"{role}.fsdp" if role == "critic" else f"{role}.fsdp_config"
+        old = self.whole(f"{role}.ulysses_sequence_parallel_size") or 1
+        return old if old > 1 else self.whole(f"{engine}.ulysses_sequence_parallel_size") or 1
+
     @property
     def data_parallel(self) -> int | None:
         """FSDP's data parallel size: GPUs over the sequence parallel degree; None for other engines."""
-        degree = self.whole(f"{ACTOR}.ulysses_sequence_parallel_size") or 1
+        degree = self.sequence_parallel(ACTOR)
         if self.n_gpus is None or not str(self[f"{ACTOR}.strategy"]).startswith("fsdp"):
             return None
         return self.n_gpus // degree or None

@@ -7,6 +7,7 @@ from klinic.diagnostics.verlconfig.overrides import override
 from klinic.diagnostics.verlconfig.values import parsed
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+ENGINE_SP = "fsdp_config.ulysses_sequence_parallel_size"
 GRPO = {
     "algorithm.adv_estimator": "grpo",
     "data.train_batch_size": 64,
@@ -37,7 +38,12 @@ GRPO = {
         ("algorithm.adv_estimator", "gae", "critic.ppo_micro_batch_size_per_gpu"),
         ("actor_rollout_ref.model.override_config.attn_implementation", "sdpa", "write +"),
         ("trainer.resume_mode", "resume_path", "global_step_"),
-        ("actor_rollout_ref.actor.ulysses_sequence_parallel_size", 3, "must divide"),
+        (f"{ACTOR}.ulysses_sequence_parallel_size", 3, "must divide"),
+        (
+            f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size",
+            3,
+            "fsdp_config.ulysses_sequence_parallel_size (3) must",
+        ),
         (f"{ACTOR}.policy_loss.loss_mode", "dro", "dro_beta"),
         ("learning_rate", 1e-6, "actor_rollout_ref.actor.optim.lr"),
         ("~no.such", None, "not there"),
@@ -154,3 +160,24 @@ def test_composition_marks_what_a_person_wrote() -> None:
     assert config.get("data.train_batch_size") == 64
     assert config.get("data.max_prompt_length") == 512
     assert config.user == {"data.train_batch_size", "actor_rollout_ref.model.override_config.attn_implementation"}
+
+
+@pytest.mark.parametrize(
+    ("written", "degrees"),
+    [
+        ({}, (1, 1, 1)),
+        ({f"{ACTOR}.ulysses_sequence_parallel_size": 2}, (2, 2, 1)),
+        ({f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size": 4}, (4, 1, 1)),
+        (
+            {f"{ACTOR}.ulysses_sequence_parallel_size": 2, f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size": 4},
+            (2, 2, 1),
+        ),
+        ({"critic.fsdp.ulysses_sequence_parallel_size": 2}, (1, 1, 2)),
+    ],
+)
+def test_the_degree_of_sequence_parallel_is_the_one_that_the_engine_takes(
+    written: dict[str, int], degrees: tuple[int, int, int]
+) -> None:
+    settings = Settings({**written, "trainer.n_gpus_per_node": 8, "trainer.nnodes": 1})
+    assert tuple(map(settings.sequence_parallel, (ACTOR, "actor_rollout_ref.ref", "critic"))) == degrees
+    assert settings.data_parallel == 8 // degrees[0]
