@@ -15,10 +15,11 @@ from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.pages.rungrid import grid
 from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry
+from klinic.dashboards.views.banner import crash
 from klinic.dashboards.views.parts import Component, icon, loading, message, run_url
 from klinic.dashboards.words import duration, named, speaker
 from klinic.diagnostics.engine.causes import worst_root
-from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 
 # Order of the rows: what needs a look first; the health orders those alike.
 RANK = {"sick": 0, "watch": 1, "broken": 2, "read": 3, "waiting": 3, "healthy": 4}
@@ -120,25 +121,25 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
 
 
 def _top(entry: Entry, lang: Lang) -> tuple[str, str]:
-    """The worst incident or the root finding, and its place; the reason why a run cannot be read."""
-    found, say = entry.diagnosis, speaker(lang)
-    if found is None:
+    """What the run is shown under, and its place; the reason why a run cannot be read."""
+    if entry.diagnosis is None:
         return entry.problem, ""
-    loud = [incident for incident in found.incidents if incident.severity > Severity.INFO]
-    if loud:
-        return loud[0].name, say("run.line", line=loud[0].line) if loud[0].line else ""
-    root = worst_root(found.findings)
-    if root is None or root.severity <= Severity.INFO:
-        return "", ""
-    return root.name, say("run.step", step=root.first_step)
+    shown, say = _shown(entry.diagnosis), speaker(lang)
+    if isinstance(shown, Finding):
+        return shown.name, say("run.step", step=shown.first_step)
+    return (shown.name, say("run.line", line=shown.line) if shown.line else "") if shown else ("", "")
 
 
 def _rule(entry: Entry) -> str:
-    """The name of the worst incident or of the root finding of note."""
-    found = entry.diagnosis
-    loud = [incident.name for incident in found.incidents if incident.severity > Severity.INFO] if found else []
-    root = worst_root(found.findings) if found else None
-    return loud[0] if loud else root.name if root and root.severity > Severity.INFO else ""
+    """The rule that the run is shown under."""
+    shown = _shown(entry.diagnosis) if entry.diagnosis else None
+    return shown.name if shown else ""
+
+
+def _shown(found: Diagnosis) -> Incident | Finding | None:
+    """The worst incident, or the root finding where that is worse; None where neither needs a look."""
+    root = worst_root(found.findings)
+    return crash(found) or (root if root and root.severity > Severity.INFO else None)
 
 
 def register(app: Dash, context: Context) -> None:

@@ -74,15 +74,17 @@ def structure(entry: Entry, lang: Lang) -> list[object]:
 
 def _told(entry: Entry, found: Diagnosis, lang: Lang) -> list[Component]:
     """What showed it and what followed; of a crash with nothing else to say, what to do."""
-    text, crash = story(entry, found, lang), _crash(found)
-    if crash is not None and not found.prescription:
-        text = capital(told(entry, crash, "fix", lang)) or text
+    text, incident = story(entry, found, lang), crash(found)
+    if incident is not None and not found.prescription:
+        text = capital(told(entry, incident, "fix", lang)) or text
     return [html.P(text, className="story")] if text else []
 
 
-def _crash(found: Diagnosis) -> Incident | None:
-    """The worst incident that needs a look."""
-    loud = (one for one in found.incidents if one.severity > Severity.INFO)
+def crash(found: Diagnosis) -> Incident | None:
+    """The worst incident that needs a look, unless the root finding is worse (a dying run that was killed)."""
+    root = worst_root(found.findings)
+    least = max(Severity.WARN, root.severity if root else Severity.WARN)
+    loud = (one for one in found.incidents if one.severity >= least)
     return max(loud, key=lambda one: one.severity, default=None)
 
 
@@ -99,9 +101,9 @@ def _judging(entry: Entry, lang: Lang) -> Component:
 
 def headline(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     """What is wrong, in a few words."""
-    say, root, crash = speaker(lang), worst_root(found.findings), _crash(found)
-    if crash is not None:
-        return capital(told(entry, crash, "message", lang))
+    say, root, incident = speaker(lang), worst_root(found.findings), crash(found)
+    if incident is not None:
+        return capital(told(entry, incident, "message", lang))
     if root is None or root.severity <= Severity.INFO:
         return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
     return say("run.headline", what=capital(summary(root.id, root.message, lang)), when=when(root, lang))

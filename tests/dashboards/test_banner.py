@@ -1,0 +1,35 @@
+"""What a run is shown under: its worst incident, or its root finding where that is worse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from klinic.dashboards.pages.runs import _shown
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.readers import open_run
+
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
+
+
+@pytest.mark.parametrize(
+    ("recording", "name"),
+    [
+        ("faults/actor-lr-ramp-s2", "update-too-large"),  # killed, too, at step 22 of 40
+        ("h200/err_hydra_typo", "hydra-unknown-key"),
+        ("healthy/ppo-cpu-s1", None),
+    ],
+)
+def test_a_run_is_shown_under_what_is_worst(recording: str, name: str | None) -> None:
+    shown = _shown(diagnose(open_run(SAMPLES / recording)))
+    assert (shown.name if shown else None) == name
+
+
+def test_a_crash_comes_before_a_finding_as_bad() -> None:
+    found = diagnose(open_run(SAMPLES / "faults/actor-lr-ramp-s2"))
+    (silent,) = found.incidents
+    as_bad = replace(found, incidents=(replace(silent, severity=Severity.ERROR),))
+    assert _shown(as_bad) == as_bad.incidents[0]
