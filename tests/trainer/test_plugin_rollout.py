@@ -205,7 +205,7 @@ def server(tmp_path: Path, qwen: Any) -> Any:
     torch.set_num_threads(before)
 
 
-def test_concurrent_requests_are_decoded_together(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_are_decoded_together(server: Any, awaited: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
     run = server.generator.run
     monkeypatch.setattr(server.generator, "run", lambda requests: (batches.append(len(requests)), run(requests)))
@@ -214,12 +214,12 @@ def test_concurrent_requests_are_decoded_together(server: Any, monkeypatch: pyte
         calls = [server.generate([5, 6, at % 30 + 4], {"logprobs": True}, str(at)) for at in range(100)]
         return await asyncio.gather(*calls)
 
-    outputs = asyncio.run(ask())
+    outputs = awaited(ask())
     assert batches == [64, 36]
     assert all(1 <= len(each.token_ids) <= 8 and len(each.log_probs) == len(each.token_ids) for each in outputs)
 
 
-def test_new_weights_are_served_and_wrong_ones_refused(server: Any) -> None:
+def test_new_weights_are_served_and_wrong_ones_refused(server: Any, awaited: Any) -> None:
     async def greedy() -> list[int]:
         output = await server.generate([5, 6, 7], {"temperature": 0}, "x")
         assert output.log_probs is None
@@ -238,12 +238,12 @@ def test_new_weights_are_served_and_wrong_ones_refused(server: Any) -> None:
         with pytest.raises(ValueError, match="no weights for"):
             await server.update_weights({"model.norm.weight": weights["model.norm.weight"]}, True, 5)
 
-    asyncio.run(story())
+    awaited(story())
 
 
-def test_an_error_while_decoding_reaches_every_caller(server: Any) -> None:
+def test_an_error_while_decoding_reaches_every_caller(server: Any, awaited: Any) -> None:
     async def ask() -> list[Any]:
         calls = [server.generate(prompt, {}, "x") for prompt in ([], [5])]
         return await asyncio.gather(*calls, return_exceptions=True)
 
-    assert all(isinstance(each, ValueError) for each in asyncio.run(ask()))
+    assert all(isinstance(each, ValueError) for each in awaited(ask()))

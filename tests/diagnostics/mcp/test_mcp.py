@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Coroutine
@@ -18,10 +17,11 @@ from klinic.diagnostics.mcp.roots import OutsideError, Roots
 ROOT = Path(__file__).parents[3]
 LOGS = ROOT / "sample_logs"
 SICK = "h200/ppo_lr_too_high"
+Awaited = Callable[[Coroutine[Any, Any, Any]], Any]
 SERVE = "import sys; from klinic.diagnostics.cli import main; sys.exit(main())"
 
 
-def served(ask: Callable[[Client], Coroutine[Any, Any, Any]], root: Path = LOGS) -> Any:
+def served(awaited: Awaited, ask: Callable[[Client], Coroutine[Any, Any, Any]], root: Path = LOGS) -> Any:
     """What an agent got, that asked a server of its own."""
 
     async def met() -> Any:
@@ -31,7 +31,7 @@ def served(ask: Callable[[Client], Coroutine[Any, Any, Any]], root: Path = LOGS)
         async with Client(stdio_client(command), read_timeout_seconds=200) as client:
             return await ask(client)
 
-    return asyncio.run(asyncio.wait_for(met(), 250))
+    return awaited(met())
 
 
 async def answer(client: Client, tool: str, **arguments: Any) -> Any:
@@ -47,7 +47,7 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
 
 
 @pytest.mark.slow
-def test_an_agent_sees_what_there_is_and_diagnoses_and_prescribes() -> None:
+def test_an_agent_sees_what_there_is_and_diagnoses_and_prescribes(awaited: Awaited) -> None:
     async def ask(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"diagnose", "prescribe", "list_runs", "compare", "preflight", "explain"}
@@ -59,11 +59,11 @@ def test_an_agent_sees_what_there_is_and_diagnoses_and_prescribes() -> None:
         (cure,) = (await answer(client, "prescribe", path=str(LOGS / SICK)))["runs"]
         assert "actor_rollout_ref.actor.optim.lr=5e-05" in cure["overrides"]
 
-    served(ask)
+    served(awaited, ask)
 
 
 @pytest.mark.slow
-def test_an_agent_compares_checks_a_launch_and_has_names_explained(tmp_path: Path) -> None:
+def test_an_agent_compares_checks_a_launch_and_has_names_explained(awaited: Awaited, tmp_path: Path) -> None:
     (tmp_path / "launch.sh").write_text(
         "python -m verl.trainer.main_ppo data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=128\n"
     )
@@ -84,11 +84,11 @@ def test_an_agent_compares_checks_a_launch_and_has_names_explained(tmp_path: Pat
         said = await answer(client, "explain", name="ppo_kl", language="zh")
         assert "actor/ppo_kl" in json.dumps(said)
 
-    served(ask, tmp_path)
+    served(awaited, ask, tmp_path)
 
 
 @pytest.mark.slow
-def test_an_agent_is_kept_to_its_roots_and_reads_why(tmp_path: Path) -> None:
+def test_an_agent_is_kept_to_its_roots_and_reads_why(awaited: Awaited, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(LOGS / SICK)
 
     async def ask(client: Client) -> None:
@@ -99,7 +99,7 @@ def test_an_agent_is_kept_to_its_roots_and_reads_why(tmp_path: Path) -> None:
         assert "no profile" in await refusal(client, "diagnose", path=".", profile="/etc/passwd")
         assert "klinic:" in await refusal(client, "explain", name="no such thing at all")
 
-    served(ask, tmp_path)
+    served(awaited, ask, tmp_path)
 
 
 def test_roots_hold_whatever_leads_there(tmp_path: Path) -> None:
