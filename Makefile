@@ -13,7 +13,7 @@ REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --
 # Compiled code is kept: tests start klinic many times, and where the variable is set each start compiles it anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: bench demo test check test-long lint format types docs clean browser
+.PHONY: bench demo test check quick test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
 $(VENV)/installed: pyproject.toml constraints/cpu.txt
@@ -32,7 +32,11 @@ demo: $(VENV)/installed
 test: check browser
 	$(BIN)/python -m pytest -m "slow and not long"
 
-check: lint types
+# Side by side: the type checker keeps one core busy for half a minute where it has no cache yet.
+check: $(VENV)/installed
+	$(MAKE) --jobs 2 lint types quick
+
+quick: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "$(QUICK)"
 
 # The dashboard's tests drive a real browser: any that is found, else Debian's where this machine lets us install it.
