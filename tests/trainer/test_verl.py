@@ -104,7 +104,7 @@ def train(folder):
 
 def test_ppo_swaps_its_reward_stops_on_sigterm_dies_and_resumes(train, folder):
     run = folder / "ppo"
-    process = train(run, "trainer.total_training_steps=6")
+    process = train(run, "trainer.total_training_steps=60")  # more than are done before the stop on any machine
     wait_for("the first step", lambda: process.poll() is not None or steps(run), START)
     assert process.poll() is None, said(folder)
     swapped = subprocess.run([*KLINIC, "reward", str(run), "zero"], capture_output=True, text=True, timeout=60)
