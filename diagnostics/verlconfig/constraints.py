@@ -209,15 +209,8 @@ def mini_batch_divides_among_gpus(s: Settings) -> str | None:
     mini, n, ranks = s.whole(MINI), s.whole(N), s.data_parallel
     if mini is None or n is None or not ranks or mini * n % ranks == 0:
         return None
-    return tr(
-        "{} ({}) times {} ({}) = {} responses must divide among {} data parallel ranks",
-        MINI,
-        mini,
-        N,
-        n,
-        mini * n,
-        ranks,
-    )
+    words = "{} ({}) times {} ({}) = {} responses must divide among {} data parallel ranks"
+    return tr(words, MINI, mini, N, n, mini * n, ranks)
 
 
 @constraint(MINI, N, MICRO, PER_NODE, NODES, SP, ENGINE_SP, DYNAMIC, stage="first update")

@@ -234,9 +234,8 @@ def test_trials_side_by_side_give_the_worst_code(tmp_path):
 def test_ctrl_c_stops_what_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(several, "_start", lambda words, log: pytest.fail("none is started"))
     monkeypatch.setattr(several, "_run", lambda *args: signal.raise_signal(signal.SIGINT))
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell starts what runs behind it deaf to Ctrl-C
+    # A shell starts what runs behind it deaf to Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert several.run_all([["x"]], 1, tmp_path) == 130
     finally:
