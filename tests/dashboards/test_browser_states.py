@@ -92,6 +92,7 @@ def test_files_that_become_parts_of_a_run_directory_are_no_rows_any_more(serve, 
         (run / "run.json").write_text(json.dumps({"schema": "klinic.run/1", "id": "a", "status": "finished"}))
         page.wait_for_selector(".run-link[title='a']")
         page.wait_for_selector(".run-link[title='a/console.log']", state="detached")
+        assert page.locator(".run-link").count() == 1
 
 
 def test_a_crash_says_what_to_do_in_the_banner_and_opens_its_log(recorded, visit) -> None:

@@ -123,11 +123,17 @@ def flipped(data: bytes, place: int, bit: int) -> bytes:
     return data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :]
 
 
+def read_or_refused(path: Path, data: bytes) -> bool:
+    run = opened(path, data)
+    return run is None or run.frame["step"].null_count() == 0
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_flipped_bit_is_read_over(tmp_path: Path, name: str) -> None:
     luck = random.Random(name)
     for _ in range(60):
-        opened(tmp_path / "run", flipped(FORMATS[name], luck.randrange(len(FORMATS[name])), luck.randrange(8)))
+        place, bit = luck.randrange(len(FORMATS[name])), luck.randrange(8)
+        assert read_or_refused(tmp_path / "run", flipped(FORMATS[name], place, bit)), f"bit {bit} of byte {place}"
 
 
 @pytest.mark.slow
@@ -135,7 +141,8 @@ def test_a_flipped_bit_is_read_over(tmp_path: Path, name: str) -> None:
 def test_a_flipped_bit_of_any_byte_is_read_over(tmp_path: Path, name: str) -> None:
     luck = random.Random(name)
     for place in range(len(FORMATS[name])):
-        opened(tmp_path / "run", flipped(FORMATS[name], place, luck.randrange(8)))
+        bit = luck.randrange(8)
+        assert read_or_refused(tmp_path / "run", flipped(FORMATS[name], place, bit)), f"bit {bit} of byte {place}"
 
 
 @pytest.mark.parametrize("name", sorted(EVENTS))

@@ -46,38 +46,41 @@ def mutated(corpus: list[bytes], luck: random.Random) -> bytes:
     return data
 
 
-def read_and_judge(path: Path) -> None:
+def judged_or_refused(path: Path) -> bool:
+    """Whether every row has a step, or the refusal is one line; any other error is raised."""
     try:
-        for run in open_runs(path):
-            assert run.frame["step"].null_count() == 0
+        runs = list(open_runs(path))
+        for run in runs:
             diagnose(run)
     except (ReadError, JudgeError) as error:
-        assert "\n" not in str(error)
+        return "\n" not in str(error)
+    return all(run.frame["step"].null_count() == 0 for run in runs)
 
 
-def fuzz_logs(folder: Path, seeds: range) -> None:
-    corpus = [path.read_bytes() for path in CASES]
+def faults(folder: Path, seeds: range) -> list[str]:
+    """The seeds whose log is neither judged nor refused, with the error."""
+    corpus, found = [path.read_bytes() for path in CASES], []
     for seed in seeds:
-        data = mutated(corpus, random.Random(seed))
-        (folder / "log").write_bytes(data)
+        (folder / "log").write_bytes(mutated(corpus, random.Random(seed)))
         try:
-            read_and_judge(folder / "log")
+            found += [] if judged_or_refused(folder / "log") else [f"seed {seed}"]
         except Exception as error:
-            raise AssertionError(f"seed {seed}: {type(error).__name__}: {error}") from error
+            found.append(f"seed {seed}: {type(error).__name__}: {error}")
+    return found
 
 
 def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
-    fuzz_logs(tmp_path, range(25))
+    assert faults(tmp_path, range(25)) == []
 
 
 @pytest.mark.slow
 def test_more_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
-    fuzz_logs(tmp_path, range(1000, 2500))
+    assert faults(tmp_path, range(1000, 2500)) == []
 
 
 @pytest.mark.long
 def test_many_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
-    fuzz_logs(tmp_path, range(100_000, 120_000))
+    assert faults(tmp_path, range(100_000, 120_000)) == []
 
 
 GATE = b"""check:
