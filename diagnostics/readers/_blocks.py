@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import decimals, number
-from klinic.diagnostics.run.events import Event, Meta, Row
+from klinic.diagnostics.run.events import Event
 
 
 class BlockSession(RowSession):
@@ -17,7 +16,6 @@ class BlockSession(RowSession):
     unbroken: no other line stands within a block, the first one ends it.
     """
 
-    framework = ""
     unbroken = False
 
     def __init__(self) -> None:
@@ -26,7 +24,6 @@ class BlockSession(RowSession):
         self._step: int | None = None
         self._texts: dict[str, str] = {}
         self._line = 0
-        self._told = False
 
     @abstractmethod
     def begins(self, frame: Frame) -> int | None:
@@ -61,10 +58,4 @@ class BlockSession(RowSession):
     def ended(self) -> list[Event]:
         """The block at hand."""
         texts, self._texts = self._texts, {}
-        values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
-        if not values:
-            return []
-        meta = [] if self._told else [Meta(framework=self.framework)]
-        self._told = True
-        digits = {name: places for name in values if (places := decimals(texts[name])) is not None}
-        return [*meta, Row(values, self._step, decimals=digits, line=self._line)]
+        return self.row(texts, self._step, self._line)

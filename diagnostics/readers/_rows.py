@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._text import Frame, Frames, find_bar
-from klinic.diagnostics.run.events import Event, Line, ManifestRead
+from klinic.diagnostics.readers._values import decimals, number
+from klinic.diagnostics.run.events import Event, Line, ManifestRead, Meta, Row
 
 
 class RowSession(ABC):
-    """Frames in, events out. A format overrides `rows`: the events of a frame, None where it holds no metrics."""
+    """Frames in, events out. A format overrides `rows`: the events of a frame, None where it holds no metrics.
+
+    framework: whose rows they are. rounded: numbers are printed with a fixed number of decimals, so that these say how
+    exact a number is.
+    """
+
+    framework = ""
+    rounded = True
 
     def __init__(self) -> None:
         self._frames = Frames()
         self._config = ConfigScan()
         self._total = 0
+        self._told = False
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes."""
@@ -36,6 +45,17 @@ class RowSession(ABC):
     def ended(self) -> Iterable[Event]:
         """What was held back."""
         return ()
+
+    def row(self, texts: Mapping[str, str], step: int | None, line: int) -> list[Event]:
+        """The row of these numbers as printed, and before the first one whose it is; nothing where none is a number."""
+        values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
+        if not values:
+            return []
+        meta = [] if self._told else [Meta(framework=self.framework)]
+        self._told = True
+        shown = {name: decimals(texts[name]) for name in values} if self.rounded else {}
+        digits = {name: places for name, places in shown.items() if places is not None}
+        return [*meta, Row(values, step, decimals=digits, line=line)]
 
     def _all(self, frames: list[Frame]) -> list[Event]:
         events: list[Event] = []

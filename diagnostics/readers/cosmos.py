@@ -10,9 +10,8 @@ from collections.abc import Iterable
 
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, ManifestRead, Meta, Row
+from klinic.diagnostics.run.events import Event, ManifestRead
 
 _STEP = re.compile(r"cosmos - INFO - Step: (\d{1,12})/(\d{1,12}), (?=Loss: )")
 _PAIR = re.compile(r"([A-Z][\w ]*): ([-+\w.]+?)s?(?:, |$)")
@@ -29,24 +28,16 @@ _NAMES = {
 class CosmosSession(RowSession):
     """A row a line; times are in seconds."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._told = False
+    framework = "cosmos"
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """A step's metrics, or None."""
         found = _STEP.search(frame.text) if "Step: " in frame.text else None
-        return self._row(frame, found) if found else None
-
-    def _row(self, frame: Frame, found: re.Match[str]) -> Iterable[Event]:
+        if found is None:
+            return None
         texts = {_NAMES.get(words, words): text for words, text in _PAIR.findall(frame.text, found.end())}
-        values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
-        if not self._told:
-            self._told = True
-            yield Meta(framework="cosmos")
-            yield ManifestRead({"total_steps": int(found[2])})
-        digits = {name: places for name in values if (places := decimals(texts[name])) is not None}
-        yield Row(values, int(found[1]), decimals=digits, line=frame.line)
+        plan = [] if self._told else [ManifestRead({"total_steps": int(found[2])})]
+        return [*plan, *self.row(texts, int(found[1]), frame.line)]
 
 
 class CosmosReader:

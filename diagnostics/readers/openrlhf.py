@@ -10,9 +10,8 @@ from collections.abc import Iterable
 
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Meta, Row
+from klinic.diagnostics.run.events import Event
 
 _STEP = re.compile(r"Global step (\d{1,12})(?: \[\w+\])?: \{'")
 _EVALUATED = re.compile(r"Evaluation completed in .*global_step (\d{1,12}), eval_metrics: \{'")
@@ -22,25 +21,15 @@ _PAIR = re.compile(r"'([\w./@-]+)': ([^,{}\[\]'\"()]+(?:\([^()]*\))?)(?=[,}])")
 class OpenRlhfSession(RowSession):
     """A row a line; what is no number (samples of text) is passed over."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._told = False
+    framework = "openrlhf"
+    rounded = False
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """A step's or an evaluation's metrics, or None."""
         if "lobal" not in frame.text:
             return None
         found = _STEP.search(frame.text) or _EVALUATED.search(frame.text)
-        return self._row(frame, found) if found else None
-
-    def _row(self, frame: Frame, found: re.Match[str]) -> Iterable[Event]:
-        pairs = _PAIR.findall(frame.text, found.end() - 2)
-        values = {key: value for key, text in pairs if (value := number(text)) is not None}
-        if values and not self._told:
-            self._told = True
-            yield Meta(framework="openrlhf")
-        if values:
-            yield Row(values, int(found[1]), line=frame.line)
+        return self.row(dict(_PAIR.findall(frame.text, found.end() - 2)), int(found[1]), frame.line) if found else None
 
 
 class OpenRlhfReader:
