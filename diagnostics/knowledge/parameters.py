@@ -57,7 +57,7 @@ def _entry(name: str, row: dict[str, Any]) -> Parameter:
 
 
 def search(word: str) -> list[str]:
-    """Names that a word may mean, best first: the name, its last part, a renamed key's successor, a near spelling."""
+    """Names that a word may mean, best first: the name, a successor, its end, its last part, a near spelling."""
     from klinic.diagnostics.verlconfig import nearest, renamed
 
     known = parameters()
@@ -65,11 +65,13 @@ def search(word: str) -> list[str]:
     if name in known or name.upper() in known:
         return [name if name in known else name.upper()]
     old = renamed(name)
+    end = f".{name.lower()}"
+    ends = sorted((one for one in known if "." in name and one.lower().endswith(end)), key=len)
     tails = [one for one in known if one.rpartition(".")[2] == name.rpartition(".")[2]]
     inside = [one for one in known if name and name in one.lower()]
     near = [one for one in nearest(name) if one in known]
     successor = [old.new] if old is not None and old.new in known else []
-    return list(dict.fromkeys([*successor, *near[:1], *tails, *near, *_alike(name), *inside]))[:5]
+    return list(dict.fromkeys([*successor, *ends, *near[:1], *tails, *near, *_alike(name), *inside]))[:5]
 
 
 def _alike(name: str) -> Iterator[str]:

@@ -65,6 +65,7 @@ def test_what_is_said_of_chips_and_advice_stands_there() -> None:
     [
         ("actor_rollout_ref.rollout.n", "actor_rollout_ref.rollout.n"),
         ("max_num_seq", "actor_rollout_ref.rollout.max_num_seqs"),
+        ("rollout.N", "actor_rollout_ref.rollout.n"),
         ("vllm_dtype", "VLLM_DTYPE"),
         ("actor_rollout_ref.fsdp_config.offload_params", "actor_rollout_ref.actor.fsdp_config.param_offload"),
         ("data.train_bach_size=3", "data.train_batch_size"),
