@@ -67,7 +67,7 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/klinic rules docs
 
-# klinic's speed beside other tools; docs/benchmarks.md says what the figures mean. BENCH=--full takes half an hour.
+# klinic's speed beside other tools; docs/benchmarks.md says what the figures mean. BENCH=--full ends within half an hour.
 BENCH ?=
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.speed $(BENCH)

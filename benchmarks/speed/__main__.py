@@ -1,7 +1,8 @@
 """klinic's speed beside others': `python -m benchmarks.speed [--full] [--rounds N] [--steps N] [--only WORD]`.
 
-Prints one table of medians. The quick run (2,000 steps, what is installed already) takes about two minutes; --full
-makes an environment for each program of others below build/bench, and files of 10,000 steps, the console of 100,000.
+Prints one table of medians. The quick run (2,000 steps, what is installed already) ends within four minutes; --full
+makes an environment for each program of others below build/bench, and files of 10,000 steps, the console of 100,000,
+and ends within half an hour; --minutes gives either another time. stderr says what is waited for.
 Compare CPU seconds: wall seconds tell what else the machine was doing, and so does the load that is printed.
 """
 
@@ -10,15 +11,18 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.speed.data import made
+from benchmarks.speed.data import prepared
 from benchmarks.speed.measure import Result, measured
 from benchmarks.speed.methods import LEFT_OUT, SECTIONS, Method
+from benchmarks.speed.wait import Wait, said
 
 FOLDER = Path("build/bench/data")
 QUICK, FULL, LONG = 2_000, 10_000, 100_000
+QUICK_MINUTES, FULL_MINUTES = 4, 30
 HEADER = "| work | method | CPU s | wall s | peak MB | CPU, klinic = 1 |\n|---|---|---:|---:|---:|---:|"
 
 
@@ -55,6 +59,21 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, load {load}"
 
 
+def _one(work: str, kind: str, steps: int, methods: tuple[Method, ...], rounds: int, wait: Wait) -> None:
+    """Time one kind of work, its file made before, and print its rows."""
+    try:
+        path = prepared(FOLDER, kind, steps, wait.begin(f"a {kind} file of {steps:,} steps"))
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"| {work} | | no file: {said(error)} | | | |", flush=True)
+        return
+    size = (path if path.is_file() else next(path.iterdir())).stat().st_size / 1e6
+    print(
+        "\n".join(lines(f"{work}, {steps:,} steps, {size:.0f} MB", measured(methods, path, rounds, wait))), flush=True
+    )
+    for name, why in LEFT_OUT.get(work, {}).items():
+        print(f"| {work} | {name} | {why} | | | |", flush=True)
+
+
 def main() -> int:
     """Make the files, time, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -62,20 +81,16 @@ def main() -> int:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--steps", type=int, help="of each file")
     parser.add_argument("--only", default="", help="works whose name holds this word")
+    parser.add_argument("--minutes", type=float, help="after these nothing more is begun")
     wanted = parser.parse_args()
     rounds = wanted.rounds or (3 if wanted.full else 1)
+    wait = Wait(wanted.minutes or (FULL_MINUTES if wanted.full else QUICK_MINUTES))
     print(f"{machine()}; medians of {rounds}\n\n{HEADER}", flush=True)
     for work, (kind, share, methods) in SECTIONS.items():
-        if wanted.only not in work:
-            continue
-        usual = (LONG if kind == "console" else FULL) if wanted.full else QUICK
-        steps = int((wanted.steps or usual) * share)
-        path = made(FOLDER, kind, steps)
-        size = (path if path.is_file() else next(path.iterdir())).stat().st_size / 1e6
-        found = measured(chosen(methods, full=wanted.full), path, rounds)
-        print("\n".join(lines(f"{work}, {steps:,} steps, {size:.0f} MB", found)), flush=True)
-        for name, why in LEFT_OUT.get(work, {}).items():
-            print(f"| {work} | {name} | {why} | | | |", flush=True)
+        if wanted.only in work:
+            usual = (LONG if kind == "console" else FULL) if wanted.full else QUICK
+            steps = int((wanted.steps or usual) * share)
+            _one(work, kind, steps, chosen(methods, full=wanted.full), rounds, wait)
     print(f"\n{machine()} at the end")
     return 0
 

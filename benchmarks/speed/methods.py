@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.speed.tools import Tool, tool
+from benchmarks.speed.wait import Wait
 
 HERE = Path(__file__).parent
 KLINIC = str(Path(sys.executable).with_name("klinic"))
@@ -30,9 +31,9 @@ class Method:
     env: dict[str, str] = field(default_factory=dict)
     native: bool = False
 
-    def tool(self) -> Tool | None:
+    def tool(self, wait: Wait) -> Tool | None:
         """Its environment, made where it is not there yet."""
-        return tool(self.needs) if self.needs else None
+        return tool(self.needs, wait) if self.needs else None
 
 
 def own(name: str, shown: str = "", **more: object) -> Method:
@@ -110,7 +111,7 @@ SECTIONS: dict[str, tuple[str, float, tuple[Method, ...]]] = {
         1,
         (
             program("klinic diagnose", "", "klinic", "diagnose", "{}"),
-            program("rl-doctor diagnose", "rldoctor", "rl-doctor", "diagnose", "{}"),
+            program("rl-doctor diagnose", "rldoctor", "rl-doctor", "diagnose", "{}", once=True),
             program("runmedic diagnose", "runmedic", "runmedic", "diagnose", "{}"),
         ),
     ),

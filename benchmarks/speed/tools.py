@@ -7,9 +7,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.speed.wait import Wait, said
+
 FOLDER = Path("build/bench/venvs")
 NATIVE = Path(__file__).resolve().parents[2] / "native"
-LIMIT_S = 600
 
 # Environment -> what pip installs into it.
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -47,21 +48,21 @@ class Tool:
         return found[0].name.removesuffix(".dist-info").rpartition("-")[2] if found else "?"
 
 
-def tool(name: str) -> Tool:
+def tool(name: str, wait: Wait) -> Tool:
     """The environment, made where it is not there yet."""
     folder = FOLDER / name
     done = folder / "installed"
     if done.exists():
         return Tool(folder)
+    install = [str(folder / "bin/python"), "-m", "pip", "-q", "--disable-pip-version-check", "install"]
     try:
-        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
-        _run([str(folder / "bin/python"), "-m", "pip", "-q", "--disable-pip-version-check", "install", *PACKAGES[name]])
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)], wait.begin(f"an environment for {name}"))
+        _run([*install, *PACKAGES[name]], wait.begin(f"pip installs {' '.join(PACKAGES[name])}"))
     except (OSError, subprocess.SubprocessError) as error:
-        words = getattr(error, "stderr", "") or str(error)
-        return Tool(folder, f"not installed: {words.strip().splitlines()[-1][:100]}")
+        return Tool(folder, f"not installed: {said(error)}")
     done.touch()
     return Tool(folder)
 
 
-def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT_S)
+def _run(command: list[str], limit: float) -> None:
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True, capture_output=True, text=True, timeout=limit)
