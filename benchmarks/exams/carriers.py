@@ -21,11 +21,17 @@ RECORDED = {
     "ppo-cpu-2": "healthy/ppo-cpu-s2",
     "ppo-cpu-3": "healthy/ppo-cpu-s3",
     "grpo-cpu": "healthy/grpo-cpu-s1",
+    "grpo-cpu-2": "healthy/grpo-cpu-s2",
+    "grpo-cpu-3": "healthy/grpo-cpu-s3",
     "grpo-gpu": "gpu/grpo-gpu-tp2",
+    "grpo-gpu-dp": "gpu/grpo-gpu-dp2",
     "grpo-gpu-1": "gpu/grpo-gpu-s1",
     "grpo-gpu-2": "gpu/grpo-gpu-s2",
     "ppo-gpu-1": "gpu/ppo-gpu-s1",
     "ppo-gpu-2": "gpu/ppo-gpu-s2",
+    "ppo-gpu-3": "gpu/gpu-lr-too-high-s1-treated",
+    "ppo-gpu-4": "gpu/gpu-throughput-collapse-s1-treated",
+    "ppo-gsm8k": "h200/ppo_resumed",
     "grpo-wobbly": "prototype/grpo_healthy_wobbly",
 }
 START = 4  # rows kept as recorded

@@ -39,6 +39,13 @@ PAPERS = {
         (40, 90, 200, 200, 700, 1500),
         0.75,
     ),
+    3: Paper(
+        7041776,
+        ("ppo-gpu-3", "ppo-gpu-4", "ppo-gsm8k", "7b:ppo-gpu-3", "7b:ppo-gpu-2"),
+        ("grpo-cpu-2", "grpo-cpu-3", "grpo-gpu-dp", "7b:grpo-cpu-2", "7b:grpo-gpu-dp", "rloo:grpo-cpu-3"),
+        (50, 70, 150, 150, 320, 600),
+        0.75,
+    ),
 }
 ONE_UPDATE = "grpo-wobbly"  # one update a batch: healthy only, since no fault of the update shows in its update KL
 
