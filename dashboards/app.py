@@ -13,6 +13,7 @@ from klinic.dashboards.download import serve_reports
 from klinic.dashboards.export import serve_exports
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
+from klinic.dashboards.packed import pack
 from klinic.dashboards.pages import compare, explore, run, runlive, runs, wall
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.store import Shelf
@@ -50,7 +51,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
         "klinic.dashboards",
         server=_server(),
         assets_folder=str(FOLDER / "assets"),
-        assets_ignore=r"^(ui|draw)\.js$",
+        assets_ignore=r"^(ui|draw|plotly-.*)\.js$",
         index_string=INDEX,
         title="klinic",
         update_title="",
@@ -68,6 +69,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     serve_reports(app.server, shelf)
     serve_exports(app.server, context)
     protect(app.server, token)
+    pack(app.server)
     return app
 
 

@@ -16,14 +16,16 @@
   };
   window.klinicPaint();
 
-  /* Charts need 5 MB of script: it loads beside everything else, not after it. Dash waits for what window.Plotly holds. */
-  if (location.pathname !== "/") {
-    window.Plotly = new Promise((done) => {
-      const script = document.createElement("script");
-      script.src = "/_dash-component-suites/plotly/package_data/plotly.min.js";
-      script.onload = done;
-      script.onerror = () => { delete window.Plotly; done(); };
-      document.head.append(script);
-    });
-  }
+  /* Charts need 1 MB of script: it loads beside everything else, not after it, and where there are none as soon as the
+     page stands. Dash waits for what window.Plotly holds, and loads its own of 5 MB only where there is nothing. */
+  const fetched = () => new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = "/assets/vendor/plotly-basic.min.js";
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => { delete window.Plotly; done(); };
+    document.head.append(script);
+  });
+  const stands = () => new Promise((done) => window.addEventListener("load", () => setTimeout(done, 1000)));
+  const charts = ["/run", "/explore", "/compare"].includes(location.pathname);
+  window.Plotly = charts ? fetched() : stands().then(fetched);
 })();

@@ -1,0 +1,49 @@
+"""What pages load: small, packed, and enough for the pictures."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from klinic.dashboards.app import create_app
+from klinic.dashboards.figures.chart import figure
+from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.packed import LEAST
+from klinic.dashboards.panels import panels
+from klinic.dashboards.store import Shelf
+
+CHARTS = "/assets/vendor/plotly-basic.min.js"
+PACKS = {"Accept-Encoding": "gzip, br"}
+
+
+@pytest.fixture
+def client(tmp_path: Path):
+    return create_app(Shelf([str(tmp_path)])).server.test_client()
+
+
+def test_scripts_go_packed_to_those_who_unpack_and_once(client) -> None:
+    with client.get(CHARTS) as plain, client.get(CHARTS, headers=PACKS) as packed:
+        assert "Content-Encoding" not in plain.headers and packed.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(packed.data) == plain.data and len(packed.data) < len(plain.data) / 2
+        tag = {"If-None-Match": packed.headers["ETag"]}
+    with client.get(CHARTS, headers={**PACKS, **tag}) as again:
+        assert again.status_code == 304 and not again.data
+
+
+def test_small_answers_go_as_they_are(client) -> None:
+    with client.get("/assets/icons.css", headers=PACKS) as answer:
+        assert len(answer.data) < LEAST and "Content-Encoding" not in answer.headers
+
+
+def test_the_library_of_charts_knows_all_that_is_drawn(sick, long_run) -> None:
+    drawn = [
+        figure(run, chart, Look()) for run in (sick, long_run) for panel in panels() for chart in panel.charts(run)
+    ]
+    kinds = {trace["type"] for made in drawn for trace in made["data"]}
+    script = files("klinic.dashboards").joinpath(CHARTS[1:]).read_text("utf-8")
+    known = set(re.findall(r'moduleType:"trace",name:"(\w+)"', script))
+    assert "scatter" in kinds and kinds <= known
