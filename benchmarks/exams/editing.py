@@ -48,14 +48,18 @@ def score_to(table: Table, share: float, weight: np.ndarray, rng: np.random.Gene
 
 
 def flat_score(table: Table, weight: np.ndarray) -> None:
-    """Stop the learning: the score keeps the level it had at the onset, with its noise."""
+    """Stop the learning: the score keeps the level it had at the onset, with its noise.
+
+    Where the fault comes before the first validation, validations have the level of the score: nothing was learned yet.
+    """
     start = int(np.argmax(weight > 0))
     before = slice(max(0, start - 10), max(start, 3))
     for name in (*REWARDS, table.validation):
         if name not in table:
             continue
         values = table[name]
-        level = np.nanmean(values[before]) if not np.isnan(values[before]).all() else np.nanmin(values)
+        seen = values if not np.isnan(values[before]).all() else table["critic/score/mean"]
+        level = np.nanmean(seen[before])
         wave = _noise(values)
         table[name] = np.where(weight > 0, level + wave, values)
 

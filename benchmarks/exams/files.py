@@ -32,11 +32,15 @@ def _line(dialect: str, step: int, row: dict[str, float]) -> str:
     if dialect == "verl-console":
         pairs = " - ".join(f"{name}:{value:.3f}".replace("inf", "nan") for name, value in row.items())
         return CONSOLE.format(step=step, pairs=pairs)
-    null = {name: None if math.isinf(value) else value for name, value in row.items()}
-    if dialect.startswith("verl"):
-        return json.dumps({"step": step, "data": null})
+    if dialect.startswith("verl"):  # its file logger writes null; what others write with json.dumps stays NaN
+        return json.dumps({"step": step, "data": _with(None, row)})
     count = "train/global_step" if dialect == "openrlhf" else "step"
-    return json.dumps({count: step, **null})
+    return json.dumps({count: step, **_with(math.nan, row)})
+
+
+def _with(lost: float | None, row: dict[str, float]) -> dict[str, float | None]:
+    """The row with what is not finite written as `lost`."""
+    return {name: lost if math.isinf(value) else value for name, value in row.items()}
 
 
 def write_rows(table: Table, path: Path, dialect: str) -> None:
