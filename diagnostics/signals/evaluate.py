@@ -11,8 +11,8 @@ import polars as pl
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
-from klinic.diagnostics.signals.node import Node
-from klinic.diagnostics.signals.stream import UNKNOWN, Stream, joined, single
+from klinic.diagnostics.signals.node import Elementwise, Node
+from klinic.diagnostics.signals.stream import UNKNOWN, Stream, Value, joined, single
 from klinic.diagnostics.twin import twin
 
 
@@ -27,7 +27,9 @@ class Evaluator:
         self._args = [_picking([self._index[child.key] for child in node.children]) for node in self._order]
         self._states: list[Any] = [node.start() for node in self._order]
         self._moving = [number for number, node in enumerate(self._order) if not node.still]
+        self._by_row = [(number, _alone(self._order[number]), self._args[number]) for number in self._moving]
         self._still: list[Stream] = []  # of the other nodes, the same at every row
+        self._still_values: list[Value] = []
         self._forking = [number for number, node in enumerate(self._order) if type(node).fork is not Node.fork]
         self._streams: list[Stream] = []
 
@@ -41,27 +43,43 @@ class Evaluator:
 
     def advance(self, block: Block) -> None:
         """Evaluate the block, which must follow the last one without a gap; a training from scratch begins anew."""
-        parts = block.trainings
         with np.errstate(all="ignore"):  # what is not finite becomes unknown
-            streams = [self._training(part) for part in parts]
-        heights = [part.height for part in parts]
+            self.advanced(block)
+
+    def advanced(self, block: Block) -> None:
+        """The same within another evaluator's `advance`."""
+        parts = block.trainings
+        streams = [self._training(part) for part in parts]
         if len(parts) == 1:
             self._streams = streams[0]
         else:
+            heights = [part.height for part in parts]
             self._streams = [joined(each, heights) for each in zip(*streams, strict=True)]
 
     def _training(self, block: Block) -> list[Stream]:
         if block.anew:
             fresh = zip(self._order, self._states, strict=True)
             self._states = [state if node.lasting else node.start() for node, state in fresh]
-        return self._evaluated(block)
+        return self._row(block) if block.height == 1 else self._evaluated(block)
 
     def _evaluated(self, block: Block) -> list[Stream]:
         streams, states, order, args = self._begun(block), self._states, self._order, self._args
-        alone = block.height == 1
         for number in self._moving:
-            stream, states[number] = order[number].advance(block, args[number](streams), states[number])
-            streams[number] = single(stream) if alone and isinstance(stream.values, np.ndarray) else stream
+            streams[number], states[number] = order[number].advance(block, args[number](streams), states[number])
+        return streams
+
+    def _row(self, block: Block) -> list[Stream]:
+        """The same over a single row, where every value is a scalar."""
+        streams, states = self._begun(block), self._states
+        values = self._still_values.copy()
+        for number, one, args in self._by_row:
+            if one is not None:
+                value = values[number] = one(*args(values))
+                streams[number] = Stream(value)
+                continue
+            stream, states[number] = self._order[number].advance(block, args(streams), states[number])
+            stream = streams[number] = single(stream) if isinstance(stream.values, np.ndarray) else stream
+            values[number] = stream.values
         return streams
 
     def _begun(self, block: Block) -> list[Stream]:
@@ -71,7 +89,7 @@ class Evaluator:
             for number, node in enumerate(self._order):
                 if node.still:
                     streams[number] = node.advance(block, self._args[number](streams), None)[0]
-            self._still = streams
+            self._still, self._still_values = streams, [stream.values for stream in streams]
         return self._still.copy()
 
     def rest(self) -> None:
@@ -98,11 +116,16 @@ class Evaluator:
         return len(self._order)
 
 
-def _picking(places: list[int]) -> Callable[[list[Stream]], Sequence[Stream]]:
-    """Picks the streams at these places."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return (lambda streams: (streams[places[0]],)) if places else (lambda streams: ())
+def _picking(places: list[int]) -> Callable[[list[Any]], Sequence[Any]]:
+    """Picks what stands at these places."""
+    if len(places) == 1:
+        return itemgetter(slice(places[0], places[0] + 1))
+    return itemgetter(*places) if places else (lambda streams: ())
+
+
+def _alone(node: Node) -> Callable[..., Value] | None:
+    """What gives a node's value over a single row of its operands' values; None where it takes more than that."""
+    return node.one if isinstance(node, Elementwise) and not node.sparse else None
 
 
 def evaluate(node: Node, run: Run, facts: Facts | None = None) -> pl.Series:

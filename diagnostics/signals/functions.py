@@ -80,12 +80,18 @@ def coalesce(*x: Any_) -> Node:
         raise ValueError("coalesce wants at least one argument")
     still = list(accumulate((node.still for node in x), operator.and_))
 
+    def one(*values: Value) -> Value:
+        for place, value in enumerate(values):
+            if value is not None and (place == 0 or still[place - 1] or not isinstance(value, str)):
+                return value
+        return None
+
     def apply(result: Value, *values: Value) -> Value:
         for value, steady in zip(values, still, strict=False):
             result = _first_known(result, value, steady)
         return result
 
-    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, apply, x[0].kind)
+    return Elementwise(f"coalesce({', '.join(p.key for p in x)})", x, apply, x[0].kind, one)
 
 
 @signal
@@ -105,7 +111,11 @@ def _extreme(name: str, x: tuple[Node, ...]) -> Node:
             return reduce(pick, known) + 0.0  # numpy takes either of -0.0 and 0.0, by the array's length
         return among(known) + 0.0 if known else None
 
-    return folded(Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply))
+    def one(*values: Value) -> Value:
+        known = [value for value in values if value is not None]
+        return among(known) + 0.0 if known else None
+
+    return folded(Elementwise(f"{name}({', '.join(p.key for p in x)})", x, apply, one=one))
 
 
 @signal

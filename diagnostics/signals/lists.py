@@ -32,8 +32,8 @@ class Members:
             self._nodes[name] = self.template.bind(name)
             self.evaluators[name] = Evaluator([self._nodes[name]])
             if block.first:
-                self.evaluators[name].advance(Block(block.run, 0, block.first, block.facts))
-        self.evaluators[name].advance(block)
+                self.evaluators[name].advanced(Block(block.run, 0, block.first, block.facts))
+        self.evaluators[name].advanced(block)
         return self.evaluators[name].stream(self._nodes[name])
 
     def fork(self) -> Members:

@@ -138,11 +138,22 @@ def carried(values: Floats, fresh: Mask, last: float | None) -> tuple[Stream, An
 
 
 class Elementwise(Node):
-    """Row by row, without state. `fn` takes scalars or arrays and gives a scalar or an array."""
+    """Row by row, without state. `fn` takes scalars or arrays and gives a scalar or an array.
 
-    def __init__(self, key: str, children: Sequence[Node], fn: Callable[..., Value], kind: Kind = "number") -> None:
+    one: the same for scalars alone, where that is quicker.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        children: Sequence[Node],
+        fn: Callable[..., Value],
+        kind: Kind = "number",
+        one: Callable[..., Value] | None = None,
+    ) -> None:
         super().__init__(key, children)
         self.fn = fn
+        self.one = one or fn
         self.kind = kind
         self.still = all(child.still for child in children)
         self.sparse = self.rank == SPARSE

@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,41 @@ def finite(value: Value) -> Value:
     return value
 
 
-def _scalar(symbol: str, left: Any, right: Any) -> Any:
-    if left is None or right is None:
-        return None
-    try:
-        return float(np.power(left, right)) if symbol == "**" else FUNCTIONS[symbol](left, right)
-    except (ZeroDivisionError, OverflowError, TypeError):
-        return None
+def _power(left: float, right: float) -> float:
+    return float(np.power(left, right))
+
+
+@cache
+def _calculated(symbol: str) -> Callable[[Any, Any], Any]:
+    """Of two scalars; unknown where one is, where they do not fit or where the result is not finite."""
+    function = _power if symbol == "**" else FUNCTIONS[symbol]
+
+    def one(left: Any, right: Any) -> Any:
+        if left is None or right is None:
+            return None
+        try:
+            result = function(left, right)
+            return result if math.isfinite(result) else None
+        except (ZeroDivisionError, OverflowError, TypeError):
+            return None
+
+    return one
+
+
+@cache
+def _judged(symbol: str) -> Callable[[Any, Any], Any]:
+    """Of two scalars; unknown where one is, or where they have no order."""
+    function = FUNCTIONS[symbol]
+
+    def one(left: Any, right: Any) -> Any:
+        if left is None or right is None:
+            return None
+        try:
+            return function(left, right)
+        except TypeError:
+            return None
+
+    return one
 
 
 def _unfit(value: Value) -> bool:
@@ -47,11 +76,11 @@ def _unfit(value: Value) -> bool:
 
 
 def _calculation(symbol: str) -> Callable[[Value, Value], Value]:
-    function = FUNCTIONS[symbol]
+    function, one = FUNCTIONS[symbol], _calculated(symbol)
 
     def apply(left: Value, right: Value) -> Value:
         if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
-            return finite(_scalar(symbol, left, right))
+            return one(left, right)
         if _unfit(left) or _unfit(right):
             return None
         return finite(function(left, right))
@@ -60,11 +89,11 @@ def _calculation(symbol: str) -> Callable[[Value, Value], Value]:
 
 
 def _judgement(symbol: str) -> Callable[[Value, Value], Value]:
-    function = FUNCTIONS[symbol]
+    function, one = FUNCTIONS[symbol], _judged(symbol)
 
     def apply(left: Value, right: Value) -> Value:
         if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
-            return _scalar(symbol, left, right)
+            return one(left, right)
         if _unfit(left) or _unfit(right):
             return None
         return np.where(np.isnan(left) | np.isnan(right), np.nan, function(left, right))
@@ -74,7 +103,8 @@ def _judgement(symbol: str) -> Callable[[Value, Value], Value]:
 
 def arithmetic(symbol: str, left: Node, right: Node) -> Node:
     """`left symbol right`; unknown where an operand is, or where the result is not finite."""
-    return folded(Elementwise(f"({left.key} {symbol} {right.key})", (left, right), _calculation(symbol)))
+    key = f"({left.key} {symbol} {right.key})"
+    return folded(Elementwise(key, (left, right), _calculation(symbol), one=_calculated(symbol)))
 
 
 def settled(node: Node, kind: Any) -> Node:
@@ -92,7 +122,8 @@ class Comparison(Elementwise):
     """A comparison of two numbers; evidence is read off its sides."""
 
     def __init__(self, symbol: str, left: Node, right: Node) -> None:
-        super().__init__(f"({left.key} {symbol} {right.key})", (left, right), _judgement(symbol), "truth")
+        key = f"({left.key} {symbol} {right.key})"
+        super().__init__(key, (left, right), _judgement(symbol), "truth", _judged(symbol))
         self.symbol = symbol
 
 
@@ -133,6 +164,12 @@ def kleene(word: str, left: Value, right: Value) -> Value:
 
 def logic(word: str, parts: Sequence[Node]) -> Node:
     """`and` or `or` of several."""
+    strong = word == "or"
+
+    def one(*values: Value) -> Value:
+        if strong in values:
+            return strong
+        return None if None in values else not strong
 
     def apply(*values: Value) -> Value:
         result = values[0]
@@ -140,7 +177,7 @@ def logic(word: str, parts: Sequence[Node]) -> Node:
             result = kleene(word, result, value)
         return result
 
-    return Elementwise(f"({f' {word} '.join(part.key for part in parts)})", parts, apply, "truth")
+    return Elementwise(f"({f' {word} '.join(part.key for part in parts)})", parts, apply, "truth", one)
 
 
 def negation(part: Node) -> Node:
@@ -151,7 +188,8 @@ def negation(part: Node) -> Node:
             return None
         return 1.0 - value if isinstance(value, np.ndarray) else not value
 
-    return Elementwise(f"(not {part.key})", (part,), apply, "truth")
+    key = f"(not {part.key})"
+    return Elementwise(key, (part,), apply, "truth", lambda value: None if value is None else not value)
 
 
 def minus(part: Node) -> Node:
