@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from klinic.diagnostics.readers._plainline import Items, Places, plain_items
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import decimals, leading_number, leading_text, number
+from klinic.diagnostics.readers._values import decimals, leading_number, leading_text, number, with_points
 
 MAX_PARTS = 4000
 MAX_KEY = 300
@@ -19,9 +20,6 @@ _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 _TORN_VALUE = re.compile(r"([^\s:]+:[-+]?\d+\.?\d*(?:[eE][-+]?\d*)?)[^\s\d.-]\S*\s")
 _NUMBER_REST = re.compile(r"[\d.eE+\-]+(?: - |$)")
 _FOREIGN = re.compile(r"\s.*[\[\](){}<>|]|[\[\](){}<>|].*\s")
-_DECIMAL_COMMA = re.compile(r":-?(?:0|\d+(?=,(?!\d{3}(?:\D|$)))),\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$)")
-_COMMA = re.compile(r"(:-?\d+),(\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$))")
-_GROUPED = re.compile(r":-?\d{1,3}(?:,\d{3})+(?:\.\d*)?(?= - | -$|\s*$)")
 _SUPERVISED = re.compile(
     r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
 )
@@ -68,9 +66,9 @@ class Parsed:
 
     step: int
     line: int
-    items: list[tuple[str, float, str]] = field(default_factory=list)
+    items: Items = field(default_factory=list)
+    _counted: Places = field(default_factory=list, repr=False)
     cut: str = ""
-    _counted: list[tuple[bool, int | None]] = field(default_factory=list, repr=False)
 
     @property
     def keys(self) -> list[str]:
@@ -113,7 +111,7 @@ class Parsed:
             self.items.pop()
             self.cut = f"{key}:{raw}"
 
-    def _places(self) -> list[tuple[bool, int | None]]:
+    def _places(self) -> Places:
         """Of every value: whether it is a number, and its digits after the point; looked at once."""
         if len(self._counted) != len(self.items):
             self._counted = [(value == value, decimals(raw)) for _, value, raw in self.items]
@@ -193,6 +191,9 @@ class MetricLine:
         """The items; those without a number are left out, the last of them is named in `cut`."""
         if self._parsed:
             return self._parsed
+        if plain := plain_items(self._body):
+            self._parsed = Parsed(self.step, self.line, *plain)
+            return self._parsed
         result = self._parsed = Parsed(self.step, self.line)
         for item in re.split(r"\s+-\s+", " " + with_points(self._body.strip())):
             item = item.strip().removeprefix("- ").removesuffix(" -")
@@ -205,25 +206,16 @@ class MetricLine:
         return result
 
 
-def with_points(body: str) -> str:
-    """The items with numbers as Python spells them, where a locale or a tool wrote `0,25` or `1,234.5`.
-
-    One surely decimal comma (no group of three digits, or after a zero) makes all of the line decimal.
-    """
-    if "," not in body:
-        return body
-    if _DECIMAL_COMMA.search(body):
-        return _COMMA.sub(r"\1.\2", body)
-    return _GROUPED.sub(lambda match: match[0].replace(",", ""), body)
-
-
 def named(parsed: Parsed, before: list[str]) -> tuple[dict[str, float], list[str]]:
     """Values by key, and remarks: a key that stands twice takes the name that stood in its place in the line before.
 
     A key with another process's message inside is put together again where the line before knows it, else left out.
     """
+    keys = dict.fromkeys(parsed.keys)
+    if len(keys) == len(parsed.items) and not _FOREIGN.search("\0".join(keys)):
+        return {key: value for key, value, _ in parsed.items}, []
     values: dict[str, float] = {}
-    notes, keys = [], dict.fromkeys(parsed.keys)
+    notes = []
     for place, (written, value, _) in enumerate(parsed.items):
         key = _mended(written, before) if _FOREIGN.search(written) else written
         if not key:

@@ -9,6 +9,9 @@ _WRAPPED = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 _PLAIN = re.compile(r"-?\d+\.(\d+)")
+_DECIMAL_COMMA = re.compile(r":-?(?:0|\d+(?=,(?!\d{3}(?:\D|$)))),\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$)")
+_COMMA = re.compile(r"(:-?\d+),(\d+(?:[eE][-+]?\d+)?(?= - | -$|\s*$))")
+_GROUPED = re.compile(r":-?\d{1,3}(?:,\d{3})+(?:\.\d*)?(?= - | -$|\s*$)")
 WORDS = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}
 
 
@@ -54,3 +57,15 @@ def decimals(raw: str) -> int | None:
     """Digits after the point of a plainly printed number (`0.000` -> 3); None for any other spelling."""
     match = _PLAIN.fullmatch(raw.strip())
     return len(match[1]) if match else None
+
+
+def with_points(body: str) -> str:
+    """The items with numbers as Python spells them, where a locale or a tool wrote `0,25` or `1,234.5`.
+
+    One surely decimal comma (no group of three digits, or after a zero) makes all of the line decimal.
+    """
+    if "," not in body:
+        return body
+    if _DECIMAL_COMMA.search(body):
+        return _COMMA.sub(r"\1.\2", body)
+    return _GROUPED.sub(lambda match: match[0].replace(",", ""), body)

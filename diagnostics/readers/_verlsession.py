@@ -7,6 +7,7 @@ from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._held import Held, Lines
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, named, start_of
 from klinic.diagnostics.readers._pieces import line_of
+from klinic.diagnostics.readers._plainline import Items, spelled_alike
 from klinic.diagnostics.readers._release import Release
 from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
@@ -29,7 +30,7 @@ class VerlSession:
         self._decimals: int | None = None
         self._before: list[str] = []
         self._last_keys: list[str] = []
-        self._last_written: tuple[int, list[tuple[str, str]]] = (-1, [])
+        self._last_written: tuple[int, Items] = (-1, [])
         self._wrapped, self._told = False, ""
         self._words = Words()
         self._release = Release()
@@ -178,9 +179,8 @@ class VerlSession:
 
     def _is_repeated(self, parsed: Parsed) -> bool:
         """Two handlers on one stream write every line twice."""
-        before = self._last_written
-        self._last_written = (parsed.step, [(key, raw) for key, _, raw in parsed.items])
-        return self._last_written == before
+        (step, items), self._last_written = self._last_written, (parsed.step, parsed.items.copy())
+        return step == parsed.step and spelled_alike(items, parsed.items)
 
     def _report(self, parsed: Parsed) -> None:
         values = self._named(parsed)
@@ -217,7 +217,7 @@ class VerlSession:
 
     def _writer(self, parsed: Parsed) -> str:
         """Forks of verl write its metric lines and keys of their own."""
-        if any(key.startswith("perf/delta_time/") for key in parsed.keys):
+        if "\0perf/delta_time/" in "\0".join(["", *parsed.keys]):
             return "siirl"
         return self._framework or ("verl" if parsed.items else "")
 
