@@ -145,10 +145,10 @@ class Card:
 
     @cached_property
     def compiled(self) -> CompiledCard:
-        """The card ready to judge, compiled once: nodes hold no state. Raises CardError."""
-        from klinic.diagnostics.engine.compiled import compile_card
+        """The card ready to judge, compiled once and on use: nodes hold no state."""
+        from klinic.diagnostics.engine.compiled import CompiledCard
 
-        return compile_card(self)
+        return CompiledCard(self)
 
     def scope(self) -> Scope:
         """Names that the card's expressions may use."""

@@ -40,7 +40,7 @@ class CardState:
 
     def __init__(self, compiled: CompiledCard) -> None:
         self.compiled = compiled
-        self.patience = [Patience(level.level.k, level.level.of) for level in compiled.levels]
+        self.patience = [Patience(level.k, level.of) for level in compiled.card.levels]
         self.book = EpisodeBook()
         self.witness = Witness(compiled)
         self.changes: list[tuple[int, int]] = []
@@ -167,7 +167,7 @@ class CardState:
         """What the card lacked, in words."""
         if self.seen.lacking:
             return ", ".join(self.seen.lacking)
-        if self.compiled.applies is not None and not self.seen.applied:
+        if self.compiled.card.applies and not self.seen.applied:
             verb = "unknown whether" if self.seen.applied is None else "judged only where"
             return f"{verb} {self.compiled.card.applies}"
         return "too few values"

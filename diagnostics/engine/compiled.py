@@ -56,11 +56,31 @@ class CompiledLevel:
 
 @dataclass(frozen=True)
 class CompiledCard:
-    """A metric or config card ready to judge."""
+    """A metric or config card ready to judge. It is compiled on use: a run lacks the metrics of half the cards.
+
+    Asking for nodes raises CardError with the file and the expression's place.
+    """
 
     card: Card
-    applies: Node | None
-    levels: tuple[CompiledLevel, ...]
+
+    @cached_property
+    def applies(self) -> Node | None:
+        """Where it judges at all."""
+        return _compiled(self.card, "applies", self.card.applies, self._scope) if self.card.applies else None
+
+    @cached_property
+    def levels(self) -> tuple[CompiledLevel, ...]:
+        """Its levels, the highest first."""
+        return tuple(
+            CompiledLevel(
+                level, _compiled(self.card, f"levels.{level.severity}.when", level.when, self._scope), self.card
+            )
+            for level in self.card.levels
+        )
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return self.card.scope()
 
     def roots(self) -> Iterator[Node]:
         """Every node that is evaluated at each row."""
@@ -71,14 +91,10 @@ class CompiledCard:
 
 
 def compile_card(card: Card) -> CompiledCard:
-    """Compile applies and levels. Raises CardError with the file and the expression's place."""
-    scope = card.scope()
-    applies = _compiled(card, "applies", card.applies, scope) if card.applies else None
-    levels = tuple(
-        CompiledLevel(level, _compiled(card, f"levels.{level.severity}.when", level.when, scope), card)
-        for level in card.levels
-    )
-    return CompiledCard(card, applies, levels)
+    """The card with all its expressions compiled. Raises CardError with the file and the expression's place."""
+    for _ in card.compiled.roots():
+        pass
+    return card.compiled
 
 
 def _compiled(card: Card, where: str, text: str, scope: Scope) -> Node:

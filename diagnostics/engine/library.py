@@ -72,5 +72,12 @@ def _files(paths: Iterable[Path | str]) -> Iterator[Path]:
 
 
 def all_cards(extra: Iterable[Path | str] = ()) -> tuple[Card, ...]:
-    """Cards of every installed package, and of the folders or files given."""
-    return load_cards([*folders(), *extra])
+    """Cards of every installed package, and of the folders or files given; a mistake in these shows at once."""
+    from klinic.diagnostics.engine.compiled import compile_card
+
+    extra = tuple(extra)
+    cards, given = load_cards([*folders(), *extra]), set(_files(extra))
+    for card in cards:
+        if card.path in given and card.kind != "incident":
+            compile_card(card)
+    return cards

@@ -9,6 +9,7 @@ from typing import Any
 
 from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, _level, replaced
+from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.signals.parse import nearest
 
@@ -30,6 +31,14 @@ def apply_overrides(cards: tuple[Card, ...], overrides: Mapping[str, Mapping[str
 
 
 def _changed(card: Card, change: Mapping[str, Any]) -> Card:
+    """The card with another threshold or level, which may be one that its expressions cannot have."""
+    card = _with(card, change)
+    if card.kind != "incident":
+        compile_card(card)
+    return card
+
+
+def _with(card: Card, change: Mapping[str, Any]) -> Card:
     for name, value in change.items():
         if name in LEVELS:
             card = _with_level(card, name, value)

@@ -62,11 +62,15 @@ def _unknown_name(name: str) -> str:
 
 
 def _let(name: str, tree: ast.Name, scope: Scope) -> Node:
+    if known := scope.made.get((name, scope.it)):
+        return known
     earlier = dict(list(scope.lets.items())[: list(scope.lets).index(name)])
     try:
-        return compile_tree(parse(scope.lets[name]), replace(scope, lets=earlier))
+        node = compile_tree(parse(scope.lets[name]), replace(scope, lets=earlier))
     except ValueError as error:
         raise fail(tree, f"in let {name}: {error}") from None
+    scope.made[name, scope.it] = node
+    return node
 
 
 def _bool(tree: ast.BoolOp, scope: Scope) -> Node:
@@ -136,7 +140,9 @@ _WHOLE = ("outcome", "any_of", "all_of")
 
 
 def _asks_outcome(tree: ast.AST) -> bool:
-    return any(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "outcome" for n in ast.walk(tree))
+    return not isinstance(tree, ast.Constant | ast.Name) and any(
+        isinstance(n, ast.Call) and getattr(n.func, "id", "") == "outcome" for n in ast.walk(tree)
+    )
 
 
 def _over_outcome(tree: ast.Call, scope: Scope) -> Node:

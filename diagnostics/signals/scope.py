@@ -18,13 +18,14 @@ class Scope:
 
     thresholds: name -> number. lets: name -> expression text (may use thresholds and earlier lets).
     it: the metric that `it` stands for inside any_of, all_of and outcome templates.
-    used: collects the names that were looked up.
+    used: collects the names that were looked up. made: nodes of lets, by name and `it`: many ask for the same one.
     """
 
     thresholds: Mapping[str, Any] = field(default_factory=dict)
     lets: Mapping[str, str] = field(default_factory=dict)
     it: str | None = None
     used: set[str] = field(default_factory=set)
+    made: dict[tuple[str, str | None], Node] = field(default_factory=dict)
 
     def known(self) -> list[str]:
         """Every name that is defined here."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.engine import yamlio
-from klinic.diagnostics.engine.card import CardError, load_card
+from klinic.diagnostics.engine.card import CardError, load_card, with_overrides
 from klinic.diagnostics.engine.library import all_cards, card_paths, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.model import Severity
@@ -145,6 +145,19 @@ def test_an_id_or_name_is_used_once(written) -> None:  # type: ignore[no-untyped
     assert [card.id for card in load_cards([one.parent / "sample-card.yaml"])] == ["POL93"]
     with pytest.raises(CardError, match="no such file or folder"):
         load_cards([one.parent / "nowhere"])
+
+
+def test_a_mistake_in_a_card_of_ones_own_or_in_a_changed_threshold_shows_before_any_run_is_judged(written) -> None:  # type: ignore[no-untyped-def]
+    wrong = written(GOOD.replace("'actor/ppo_kl'), 5)", "'actor/ppo_kl'), 5.5)"))
+    with pytest.raises(CardError, match=r"sample-card.yaml: levels.warn.when, .*in let kl: a window is a whole number"):
+        all_cards([wrong])
+    good = written(
+        GOOD.replace("'actor/ppo_kl'), 5)", "'actor/ppo_kl'), wide)").replace("floor: {", "wide: 5\n  floor: {")
+    )
+    (card,) = load_cards([good])
+    assert with_overrides([card], {"POL93": {"wide": 7}})[0].thresholds["wide"].value == 7
+    with pytest.raises(CardError, match="a window is a whole number"):
+        with_overrides([card], {"POL93": {"wide": 7.5}})
 
 
 def test_cards_of_a_folder_leave_out_cases_profiles_and_vital_signs(written) -> None:  # type: ignore[no-untyped-def]
