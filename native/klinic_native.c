@@ -1,16 +1,21 @@
-/* The hot loop of klinic's console reader: lines sorted, metric lines turned into numbers.
+/* The hot loops of klinic's readers.
 
-Two functions, both without state and without the interpreter's lock while they work:
+Functions without state, which work without the interpreter's lock:
 
-  lines(text, kinds, words)  sorts whole lines into metric lines, lines of a known kind, and others (lines.c)
+  lines(text, kinds, words)  sorts a console's lines into metric lines, lines of a known kind, and others (lines.c)
   rows(...)                  reads metric lines whose keys and prefix are known (rows.c, row.c, number.c, decimal.c)
+  events(...)                reads steps of an event file that are like the one before (events.c, crc.c)
+  history(...)               reads history records of a W&B store whose keys are known (store.c, history.c, wire.c)
 
 What is not exactly as expected is left to the caller, who reads it in Python. Numbers are those of Python's float(). */
 
+#include "crc.h"
+#include "events.h"
 #include "lines.h"
 #include "rows.h"
+#include "store.h"
 
-#define INTERFACE 1 /* raised whenever a function changes: klinic uses the one it knows */
+#define INTERFACE 2 /* raised whenever a function changes: klinic uses the one it knows */
 
 static PyObject *bytes_of(const Numbers *numbers) {
     return PyBytes_FromStringAndSize((const char *)numbers->items, (Py_ssize_t)(numbers->count * sizeof(int32_t)));
@@ -67,6 +72,54 @@ static PyObject *rows(PyObject *self, PyObject *args) {
     return found;
 }
 
+static PyObject *events_of(Events *found) {
+    const char *wrong = unfit(found);
+    if (wrong) {
+        PyErr_SetString(PyExc_ValueError, wrong);
+        return NULL;
+    }
+    Py_ssize_t count;
+    Py_BEGIN_ALLOW_THREADS
+    count = take_events(found);
+    Py_END_ALLOW_THREADS
+    return Py_BuildValue("nin", count, found->odd, found->wrong);
+}
+
+static PyObject *events(PyObject *self, PyObject *args) {
+    Events found = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "y*y*y*iw*w*w*:events", &found.data, &found.step, &found.records, &found.width,
+                          &found.steps, &found.times, &found.values))
+        return NULL;
+    PyObject *answer = events_of(&found);
+    Py_buffer *all[] = {&found.data, &found.step, &found.records, &found.steps, &found.times, &found.values};
+    for (size_t place = 0; place < sizeof all / sizeof *all; place++) PyBuffer_Release(all[place]);
+    return answer;
+}
+
+static PyObject *history_of(Store *store) {
+    const char *wrong = unsuited(store);
+    if (wrong) {
+        PyErr_SetString(PyExc_ValueError, wrong);
+        return NULL;
+    }
+    PyThreadState *released = PyEval_SaveThread();
+    take_history_rows(store, &released);
+    PyEval_RestoreThread(released);
+    return store->no_memory ? PyErr_NoMemory() : Py_BuildValue("ni", store->rows, store->odd);
+}
+
+static PyObject *history(PyObject *self, PyObject *args) {
+    Store store = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "y*nny*w*w*w*w*:history", &store.data, &store.at, &store.offset, &store.names,
+                          &store.values, &store.marks, &store.ends, &store.counts))
+        return NULL;
+    PyObject *found = prepare_store(&store) ? history_of(&store) : PyErr_NoMemory();
+    release_store(&store);
+    return found;
+}
+
 static PyMethodDef FUNCTIONS[] = {
     {"lines", lines, METH_VARARGS,
      "lines(text, kinds, words) -> (starts, sorts, metrics), int32 arrays as bytes.\n\n"
@@ -81,12 +134,25 @@ static PyMethodDef FUNCTIONS[] = {
      "that may stand in a line, a byte 0 or 1 for each name. Written: steps (int64, a row each), values (float64,\n"
      "rows x names, NaN where there is none), marks (a byte each: 0 absent, 1 finite, 2 NaN, 3 +inf, 4 -inf).\n"
      "odd: whether any value is not finite."},
+    {"events", events, METH_VARARGS,
+     "events(data, step, records, width, steps, times, values) -> (count, odd, wrong).\n\n"
+     "Reads steps from the start of `data` until one differs from `step`, the bytes of one step, in more than times,\n"
+     "step, values and payload checksums. records: int32, start and payload length of each. width: bytes of the\n"
+     "step's number, 1 to 9. Written: steps (int64, a row each), times (float64, of the first record), values\n"
+     "(float64, rows x records). odd: whether any value is not finite. wrong: how many payload checksums are."},
+    {"history", history, METH_VARARGS,
+     "history(data, at, offset, names, values, marks, ends, counts) -> (rows, odd).\n\n"
+     "Reads records of a W&B store, one of which begins at `at` (data: bytes from `offset` of the file on), until one\n"
+     "is cut, damaged, or holds more than history of known keys, a number each, and what klinic passes over.\n"
+     "names: keys, each of them ended by a line feed. Written for each row: values, marks (as in `rows`), ends (int64,\n"
+     "where its record ends), counts (int64, how many records were read by then). odd: as in `rows`."},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "klinic_native", "The hot loop of klinic's console reader.",
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "klinic_native", "The hot loops of klinic's readers.",
                                     -1, FUNCTIONS, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_klinic_native(void) {
+    prepare_crcs();
     PyObject *module = PyModule_Create(&MODULE);
     if (module && PyModule_AddIntConstant(module, "INTERFACE", INTERFACE)) Py_CLEAR(module);
     return module;

@@ -18,44 +18,52 @@ class Records:
         self.bad = 0
         self.first_bad = 0
         self.lost = 0
-        self._buffer = b""
-        self._offset = 0
+        self.buffer = b""  # what is fed, from the last sound end on; `at`: how far it is read
+        self.at = 0
+        self.offset = 0  # of the buffer in the file
         self._parts: list[bytes] = []
-        self._at = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The records that `data` completes."""
-        self._buffer += data
-        if self._offset == 0 and len(self._buffer) < HEADER:
+        """The records that `data` completes; `jump` may be called between them."""
+        self.buffer += data
+        if self.offset == 0 and len(self.buffer) < HEADER:
             return
-        at = self._at = HEADER if self._offset == 0 else 0
-        while (step := self._chunk(at)) is not None:
-            kind, payload, at = step
-            record = self._joined(kind, payload)
+        self.at = HEADER if self.offset == 0 else 0
+        while (chunk := self._chunk()) is not None:
+            record = self._joined(*chunk)
             if record is not None:
                 yield record
-        self._buffer, self._offset = self._buffer[self._at :], self._offset + self._at
+        self.buffer, self.offset, self.at = self.buffer[self.at :], self.offset + self.at, 0
 
-    def _chunk(self, at: int) -> tuple[int, bytes, int] | None:
-        """(type, payload, next position) of the chunk at a place in the buffer; padding is stepped over."""
+    def whole(self) -> bool:
+        """Whether a record begins where it is read next."""
+        return not self._parts
+
+    def jump(self, count: int) -> None:
+        """Leave out bytes that were read otherwise."""
+        self.at += count
+
+    def _chunk(self) -> tuple[int, bytes] | None:
+        """(type, payload) of the chunk that is next in the buffer; padding is stepped over."""
         while True:
-            self._at = at
-            left = BLOCK - (self._offset + at) % BLOCK
-            if at + min(left, HEADER) > len(self._buffer):
+            at, size_now = self.at, len(self.buffer)
+            left = BLOCK - (self.offset + at) % BLOCK
+            if at + min(left, HEADER) > size_now:
                 return None
-            crc, size, kind = _CHUNK.unpack_from(self._buffer, at) if left >= HEADER else (0, 0, 0)
+            crc, size, kind = _CHUNK.unpack_from(self.buffer, at) if left >= HEADER else (0, 0, 0)
             if FULL <= kind <= LAST and size <= left - HEADER:
                 break
-            if at + left > len(self._buffer):
+            if at + left > size_now:
                 return None
-            self._lose(self._buffer[at : at + left])
-            at += left
+            self._lose(self.buffer[at : at + left])
+            self.at += left
         end = at + HEADER + size
-        if end > len(self._buffer):
+        if end > size_now:
             return None
-        payload = self._buffer[at + HEADER : end]
+        payload = self.buffer[at + HEADER : end]
         self._check(crc, kind, payload, at)
-        return kind, payload, end
+        self.at = end
+        return kind, payload
 
     def _lose(self, rest: bytes) -> None:
         """Step over the rest of a block: padding, or what damage made unreadable."""
@@ -65,7 +73,7 @@ class Records:
 
     def _check(self, crc: int, kind: int, payload: bytes, at: int) -> None:
         if zlib.crc32(payload, zlib.crc32(bytes([kind]))) != crc:
-            self.first_bad = self.first_bad or self._offset + at
+            self.first_bad = self.first_bad or self.offset + at
             self.bad += 1
 
     def _joined(self, kind: int, payload: bytes) -> bytes | None:
@@ -83,4 +91,4 @@ class Records:
 
     def rest(self) -> bool:
         """Whether a record's end is missing."""
-        return bool(self._parts) or bool(self._buffer.strip(b"\0"))
+        return bool(self._parts) or bool(self.buffer.strip(b"\0"))

@@ -1,4 +1,4 @@
-"""The compiled hot loop of the console reader, where the package klinic-native (folder `native/`) is installed.
+"""The compiled hot loops of readers, where the package klinic-native (folder `native/`) is installed.
 
 `KLINIC_NATIVE=0` leaves it out. All it reads is read in pure Python too; it only saves time.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from klinic.diagnostics.language import later, tr
 
-MODULE, INTERFACE, SWITCH = "klinic_native", 1, "KLINIC_NATIVE"
+MODULE, INTERFACE, SWITCH = "klinic_native", 2, "KLINIC_NATIVE"
 
 
 def module() -> Any:

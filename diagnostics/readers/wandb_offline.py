@@ -10,6 +10,7 @@ import orjson
 
 from klinic.diagnostics.readers import protowire as wire
 from klinic.diagnostics.readers._leveldb import Records
+from klinic.diagnostics.readers._nativestore import Items
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
@@ -18,8 +19,6 @@ from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, Met
 
 MAGIC = b":W&B\xe1\xbe"
 HISTORY, SUMMARY, OUTPUT, CONFIG, OUTPUT_RAW, RUN, EXIT = 2, 3, 4, 6, 13, 17, 18
-
-
 # Of an item, as the wire has them: key and nested_key, number, value_json.
 KEYS, NUMBER_KEY, JSON_KEY = (b"\x0a", b"\x12"), 0x31, b"\x82\x01"
 
@@ -37,6 +36,7 @@ class Datastore:
         self._summary: dict[str, Any] = {}
         self._names: dict[str, None] = {}
         self._framework = ""
+        self._items = Items()
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Report what the records that `data` completes hold."""
@@ -48,6 +48,9 @@ class Datastore:
                 self._damaged += 1
                 continue
             yield from events
+            while self._rows and (found := self._items.rows(self._records, self._count)) is not None:
+                self._rows, self._count = self._rows + len(found.steps), found.line or 0
+                yield found
 
     def close(self) -> Iterator[Event]:
         """Report the summary where there was no history, and what was damaged or cut."""
@@ -69,7 +72,9 @@ class Datastore:
     def _take(self, record: bytes) -> Iterator[Event]:
         for field, value in wire.fields(record):
             if field == HISTORY:
-                yield from self._row(_history(wire.as_bytes(value)))
+                history = _history(wire.as_bytes(value))
+                self._items.learn(history)
+                yield from self._row(history)
             elif field == SUMMARY and not self._rows:  # it is asked for only where there is no history
                 self._summary.update(_items(wire.as_bytes(value), 1))
             elif field == CONFIG:

@@ -1,4 +1,4 @@
-"""The compiled part of the console reader: numbers as Python reads them, and nothing outside of what it is given."""
+"""The compiled parts of readers: numbers as Python reads them, and nothing outside of what it is given."""
 
 from __future__ import annotations
 
@@ -156,6 +156,21 @@ def test_too_little_room_is_refused(native: ModuleType) -> None:
     table.values = table.values[:2]
     with pytest.raises(ValueError, match="no room"):
         table.read()
+
+
+def test_records_that_are_not_the_step_are_refused(native: ModuleType) -> None:
+    """Of event files: what is compared must lie within the template, and the rows within their room."""
+    room = np.empty(2, np.int64), np.empty(2), np.empty(2)
+    step = bytes(12 + 25 + 4)
+    assert native.events(step * 2, step, np.array([[0, 25]], np.int32), 1, *room)[0] == 2
+    for records in ([[0, 26]], [[0, 24]], [[1, 24]], [[0, 2**31 - 1]], [[0, -1]], [[0, 25], [41, 25]]):
+        with pytest.raises(ValueError, match="events: "):
+            native.events(step * 2, step, np.array(records, np.int32), 1, *room)
+    for width in (0, -1, 10, 12):
+        with pytest.raises(ValueError, match="events: "):
+            native.events(step * 2, step, np.array([[0, 25]], np.int32), width, *room)
+    with pytest.raises(ValueError, match="no room"):
+        native.events(step * 2, step, np.array([[0, 25]], np.int32), 1, room[0], room[1][:1], room[2])
 
 
 def test_only_the_module_is_seen_from_outside(native: ModuleType) -> None:

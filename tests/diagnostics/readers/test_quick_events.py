@@ -56,6 +56,7 @@ def scalar(tag: str, step: int, time: float, value: float) -> bytes:
     return frame(b"\x09" + struct.pack("<d", time) + b"\x10" + varint + summary)
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("seed", range(8))
 def test_event_files(
     monkeypatch: pytest.MonkeyPatch, read: Read, differences: Callable[..., list[str]], seed: int
@@ -70,6 +71,7 @@ def test_event_files(
         assert differences(run, slow) == []
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("many", [64 * 1024, 1 << 40])
 def test_a_wrong_payload_checksum_is_named(monkeypatch: pytest.MonkeyPatch, read: Read, many: int) -> None:
     monkeypatch.setattr(tensorboard, "MANY", many)
