@@ -13,6 +13,7 @@ from klinic.diagnostics.run.model import FINITE
 from klinic.diagnostics.run.sealed import Sealed
 
 MAX_METRICS = 200_000
+FEW = 1000  # rows: of no more polars makes a series sooner from a list than it imports what it wants for an array
 OPEN, MOST_OPEN = 8, 64  # rows that stay open when others are sealed, and from how many on that is done
 
 
@@ -137,11 +138,13 @@ class Cells:
 
     def _series(self, name: str) -> pl.Series:
         """The open rows of a metric."""
-        import numpy as np
-
         column, height = self._values[name], self.rows - self._base
         if len(column) < height:
             column = column + array("d", [math.nan] * (height - len(column)))
+        if height <= FEW:
+            return pl.Series(name, [None if cell != cell else cell for cell in column], dtype=pl.Float64)
+        import numpy as np
+
         return pl.Series(name, np.array(column), dtype=pl.Float64, nan_to_null=True)
 
     def _codes_of(self, name: str) -> pl.Series:
