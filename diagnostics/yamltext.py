@@ -12,7 +12,6 @@ import atexit
 import contextlib
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +20,8 @@ from typing import Any
 
 import orjson
 import yaml
+
+from klinic.diagnostics.cachefolder import folder, is_ours
 
 SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it is there
 FILE = "yaml-1.json"
@@ -108,7 +109,7 @@ def _read(file: Path) -> dict[str, str]:
     try:
         with file.open("rb") as stream:
             status = os.fstat(stream.fileno())
-            if not _is_ours(status) or status.st_size > MAX_BYTES:
+            if not is_ours(status) or status.st_size > MAX_BYTES:
                 return {}
             held = orjson.loads(stream.read())
     except (OSError, ValueError):
@@ -116,24 +117,8 @@ def _read(file: Path) -> dict[str, str]:
     return held if isinstance(held, dict) and all(isinstance(value, str) for value in held.values()) else {}
 
 
-def _is_ours(status: os.stat_result) -> bool:
-    mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-    return stat.S_ISREG(status.st_mode) and mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
 @cache
 def _memory() -> _Memory:
-    memory = _Memory(_folder())
+    memory = _Memory(folder())
     atexit.register(memory.write)
     return memory
-
-
-def _folder() -> Path | None:
-    named = os.environ.get("KLINIC_CACHE", "")
-    if named.lower() == "off":
-        return None
-    try:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:
-        return None
-    return Path(named) if named else home / "klinic"

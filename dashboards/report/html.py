@@ -23,13 +23,14 @@ from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.words import named, speaker
 from klinic.diagnostics.report.base import Judged
 
+WANTS_ROWS = True
 POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
     """All runs in one page, in English; `color` and `width` change nothing."""
     return page(
-        [Entry(case.run.source.path, case.run.source.path, run=case.run, diagnosis=case.diagnosis) for case in judged]
+        [Entry(case.run.source.path, case.run.source.path, run=case.whole, diagnosis=case.diagnosis) for case in judged]
     )
 
 

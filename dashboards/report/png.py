@@ -38,7 +38,7 @@ def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) ->
     if browser is None:
         raise click.ClickException("--format png needs Chromium or Chrome on the PATH; --format html needs neither")
     case = judged[0]
-    entry = Entry(case.run.source.path, case.run.source.path, run=case.run, diagnosis=case.diagnosis)
+    entry = Entry(case.run.source.path, case.run.source.path, run=case.whole, diagnosis=case.diagnosis)
     with tempfile.TemporaryDirectory(prefix="klinic-png-") as folder:
         return _photo(browser, Path(folder), summary(entry, Look()), _height(entry))
 

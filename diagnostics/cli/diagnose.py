@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
-from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options
+from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options, many_options
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.cli.parsed import Parsed
+from klinic.diagnostics.report.base import wants_rows
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.report.base import Judged
     from klinic.diagnostics.run import Run
+    from klinic.diagnostics.survey.how import How
 
 
 def _step(text: str) -> int:
@@ -36,6 +38,7 @@ STEP = Parsed("step", _step)
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")
 @FAIL_ON
+@many_options
 def diagnose(
     paths: tuple[str, ...],
     names: tuple[str, ...],
@@ -49,26 +52,32 @@ def diagnose(
     first: int | None,
     last: int | None,
     fail_on: str,
+    jobs: int,
+    no_cache: bool,
 ) -> int:
     """Judge runs: logs, metric files, run directories, or - for stdin.
 
     PATH is verl's console log or JSONL, a klinic run directory, TensorBoard, wandb or CSV data, TRL rows; gzip and zstd
-    are seen through; a folder is searched. Exit status: 0 judged; 1 a finding or incident reached --fail-on;
-    2 something could not be read or judged.
+    are seen through; a folder is searched; many runs are judged on all cores, and remembered. Exit status: 0 judged;
+    1 a finding or incident reached --fail-on; 2 something could not be read or judged.
     """
     if paths.count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     names = names or ("text",)
     check_formats(names, outs)
-    options = {
-        "profile": profile,
-        "select": select,
-        "ignore": ignore,
-        "overrides": overrides_of(settings),
-        "steps": None if first is None and last is None else (first, last),
-        "cards": cards_of(folders),
-    }
-    judged, problems = _judge_all(paths, config, options)
+    from klinic.diagnostics.survey.how import How
+
+    how = How(
+        profile=profile,
+        select=select,
+        ignore=ignore,
+        overrides=overrides_of(settings),
+        steps=None if first is None and last is None else (first, last),
+        folders=with_cards(folders),
+        given=config_of(config) if config else {},
+        config=config or "",
+    )
+    judged, problems = _judge_all(paths, how, any(map(wants_rows, names)), jobs, not no_cache)
     if judged:
         write_reports(judged, names, outs)
     for problem in problems:
@@ -99,69 +108,55 @@ def overrides_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 def cards_of(folders: tuple[str, ...]) -> tuple[Card, ...] | None:
     """The built-in cards and those of the folders; None where there are none but the built-in ones."""
-    from klinic.diagnostics.engine.library import all_cards, card_paths
+    from klinic.diagnostics.engine.library import all_cards
+
+    try:
+        return all_cards(with_cards(folders)) if folders else None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def with_cards(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders; UsageError for one that holds no card."""
+    from klinic.diagnostics.engine.library import card_paths
 
     for folder in folders:
         if not Path(folder).is_dir():
             raise click.UsageError(f"--rules {folder}: no such folder")
         if not any(card_paths(Path(folder))):
             raise click.UsageError(f"--rules {folder}: no card (*.yaml) in this folder")
+    return folders
+
+
+def _judge_all(
+    paths: tuple[str, ...], how: How, whole: bool, jobs: int, remember: bool
+) -> tuple[list[Judged], list[str]]:
+    """Every run that can be judged, and one line for each path or run that cannot. whole: reports want its rows."""
+    from klinic.diagnostics.engine.card import CardError
+    from klinic.diagnostics.survey.survey import survey
+
+    heed_ctrl_c()
     try:
-        return all_cards(folders) if folders else None
-    except (OSError, ValueError) as error:
+        return survey(paths, how, jobs=jobs, remember=remember, whole=whole)
+    except (OSError, CardError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _judge_all(paths: tuple[str, ...], config: str | None, options: dict[str, Any]) -> tuple[list[Judged], list[str]]:
-    """Every run that can be judged, and one line for each path or run that cannot."""
-    from klinic.diagnostics.readers import ReadError
-
-    judged: list[Judged] = []
-    problems: list[str] = []
-    for run in _runs(paths, config, problems):
-        try:
-            judged.append(_judge(run, options))
-        except ReadError as error:
-            problems.append(str(error))
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-    return judged, problems
-
-
-def _runs(paths: tuple[str, ...], config: str | None, problems: list[str]) -> list[Run]:
-    from klinic.diagnostics.readers import ReadError, open_runs
-    from klinic.diagnostics.readers.reading import os_error
-
-    heed_ctrl_c()
-    runs: list[Run] = []
-    for path in paths:
-        try:
-            runs += open_runs(path)
-        except ReadError as error:
-            problems.append(str(error))
-        except OSError as error:
-            problems.append(os_error(error, path))
-    return [configured(run, config) for run in runs] if config else runs
-
-
-def configured(run: Run, config: str) -> Run:
-    """The run with what the file `config` says of its settings; ClickException where that cannot be read."""
-    from klinic.diagnostics.cli.configfile import read_config, with_config
+def config_of(config: str) -> dict[str, Any]:
+    """What a file says of a run's settings; ClickException where that cannot be read."""
+    from klinic.diagnostics.cli.configfile import read_config
     from klinic.diagnostics.readers.reading import os_error
 
     try:
-        return with_config(run, read_config(Path(config)), config)
+        return read_config(Path(config))
     except OSError as error:
         raise click.ClickException(f"--config {os_error(error, config)}") from None
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _judge(run: Run, options: dict[str, Any]) -> Judged:
-    from klinic.diagnostics.engine.diagnose import between
-    from klinic.diagnostics.engine.diagnose import diagnose as judge
-    from klinic.diagnostics.report.base import Judged
+def configured(run: Run, config: str) -> Run:
+    """The run with what the file `config` says of its settings; ClickException where that cannot be read."""
+    from klinic.diagnostics.cli.configfile import with_config
 
-    if options["steps"]:
-        run = between(run, *options["steps"])
-    return Judged(run, judge(run, **options))
+    return with_config(run, config_of(config), config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from klinic.diagnostics.readers.registry import ADVICE, ClosedError, ReadError, 
 from klinic.diagnostics.readers.remote import is_remote, local
 from klinic.diagnostics.run import Run
 
-__all__ = ["ReadError", "open_run", "open_runs", "readers", "session"]
+__all__ = ["MAX_FILES", "ReadError", "no_run", "open_run", "open_runs", "plans", "readers", "remarks", "session"]
 
 
 def open_runs(path: str | Path) -> list[Run]:
@@ -45,14 +46,23 @@ def _searched(path: str | Path, found: list[Plan]) -> list[Run]:
             runs += [run for run in read(plan) if counts(run, single=len(found) == 1)]
         except ReadError as error:
             failed.append(error)
-    closed = [error for error in failed if isinstance(error, ClosedError)]
-    notes = [f"{len(closed)} files or folders could not be opened (first: {closed[0]})"] if closed else []
-    if len(found) > MAX_FILES:
-        notes.append(f"only the first {MAX_FILES} files of {path} were searched")
+    closed = [str(error) for error in failed if isinstance(error, ClosedError)]
+    notes = remarks(path, len(found), closed)
     if runs:
         return [replace(runs[0], notes=(*runs[0].notes, *notes)), *runs[1:]] if notes else runs
     if len(failed) == len(found) == 1:
         raise failed[0]
-    if notes:
-        raise ReadError(f"{path}: no run in {len(found)} files; {'; '.join(notes)}")
-    raise ReadError(f"{path}: no run in {len(found)} files; {ADVICE}")
+    raise ReadError(no_run(path, len(found), notes))
+
+
+def remarks(path: str | Path, found: int, closed: Sequence[str]) -> list[str]:
+    """What to say of a searched folder besides its runs. found: plans. closed: why files could not be opened."""
+    notes = [f"{len(closed)} files or folders could not be opened (first: {closed[0]})"] if closed else []
+    if found > MAX_FILES:
+        notes.append(f"only the first {MAX_FILES} files of {path} were searched")
+    return notes
+
+
+def no_run(path: str | Path, found: int, notes: Sequence[str]) -> str:
+    """That a searched folder holds no run."""
+    return f"{path}: no run in {found} files; {'; '.join(notes) or ADVICE}"

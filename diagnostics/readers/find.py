@@ -16,7 +16,7 @@ from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.readers.reading import Plan, as_path
 from klinic.diagnostics.readers.registry import ReadError
 
-MAX_DEPTH, MAX_FILES = 8, 2000
+MAX_DEPTH, MAX_FILES = 8, 20_000
 SKIPPED = re.compile(r"^(\..*|__pycache__|node_modules|site-packages|global_step_\d+|huggingface)$")
 EVENT_FILE, WANDB_FILE = "tfevents", ".wandb"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)$")

@@ -11,7 +11,7 @@ import orjson
 from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.phrases import evidence_words
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Outline, Run
 
 SCHEMA = "klinic.diagnosis/1"
 
@@ -44,14 +44,14 @@ def as_object(case: Judged) -> dict[str, Any]:
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run | Outline) -> dict[str, Any]:
     first, last = run.steps or (None, None)
     return {
         "path": run.source.path.encode("utf-8", "replace").decode(),  # a file's name may be no valid text
         "format": run.source.format,
         "framework": run.source.framework,
         "version": run.source.version,
-        "steps": {"first": first, "last": last, "rows": run.frame.height},
+        "steps": {"first": first, "last": last, "rows": run.rows},
         "attempts": [
             {"number": a.number, "first_step": a.first_step, "last_step": a.last_step, "rows": a.rows}
             for a in run.attempts

@@ -8,7 +8,7 @@ from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.engine.story import capital
 from klinic.diagnostics.report.spoken import Lang, listing, opens_the_way, side, spoken
 from klinic.diagnostics.report.words import count, listed, number, steps
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Outline, Run
 
 SEEN = 4  # metrics shown of a comparison that is too involved for words
 
@@ -80,13 +80,13 @@ def sentence(text: str) -> str:
     return text + ("" if not text or text.endswith((".", "?")) else ".")
 
 
-def source_words(run: Run) -> str:
+def source_words(run: Run | Outline) -> str:
     """What was read: writer, format, steps, attempts, where the config was found."""
     writer = " ".join(filter(None, (run.source.framework, run.source.version)))
     writer = "" if writer == run.source.format else writer
     parts = [f"read as {run.source.format}" if run.source.format else "", f"{writer} run" if writer else ""]
     if run.steps is not None:
-        parts.append(f"{steps(*run.steps)} ({count(run.frame.height, 'row')})")
+        parts.append(f"{steps(*run.steps)} ({count(run.rows, 'row')})")
     if len(run.attempts) > 1:
         parts.append(count(len(run.attempts), "attempt"))
     parts.append(f"config from {listed(run.config.where)}" if run.config else "no config found")

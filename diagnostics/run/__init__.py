@@ -17,6 +17,7 @@ from klinic.diagnostics.run.events import (
     one_by_one,
 )
 from klinic.diagnostics.run.model import Attempt, Run, Source
+from klinic.diagnostics.run.outline import Outline, outline
 
 __all__ = [
     "Attempt",
@@ -30,10 +31,12 @@ __all__ = [
     "ManifestRead",
     "Meta",
     "Note",
+    "Outline",
     "Row",
     "Run",
     "RunBuilder",
     "SampleRead",
     "Source",
     "one_by_one",
+    "outline",
 ]

@@ -99,6 +99,11 @@ class Run:
         return tuple((attempts != attempts.shift(1)).arg_true().to_list())
 
     @property
+    def rows(self) -> int:
+        """How many rows the frame has."""
+        return self.frame.height
+
+    @property
     def steps(self) -> tuple[int, int] | None:
         """Lowest and highest step, or None where the run has no rows."""
         if not self.frame.height:

@@ -18,7 +18,7 @@ TEXTS = [f"a: {number}\nb: [1, 1.0, true, null, x]\n" for number in range(10)]
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A process of its own, as far as the memory goes; gives the memory at hand."""
     monkeypatch.setenv("KLINIC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(yamltext, "_memory", yamltext.cache(lambda: yamltext._Memory(yamltext._folder())))
+    monkeypatch.setattr(yamltext, "_memory", yamltext.cache(lambda: yamltext._Memory(yamltext.folder())))
 
     def again() -> Any:
         yamltext._memory.cache_clear()

@@ -1,0 +1,28 @@
+"""Where klinic keeps what can be worked out again: in XDG_CACHE_HOME or ~/.cache, or where KLINIC_CACHE says.
+
+What others may write there is not read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def folder() -> Path | None:
+    """The folder, which need not be there yet; None where nothing is to be kept."""
+    named = os.environ.get("KLINIC_CACHE", "")
+    if named.lower() == "off":
+        return None
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:
+        return None
+    return Path(named) if named else home / "klinic"
+
+
+def is_ours(status: os.stat_result) -> bool:
+    """Whether this is a plain file of ours that nobody else may write."""
+    mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    return stat.S_ISREG(status.st_mode) and mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

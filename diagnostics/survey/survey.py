@@ -1,0 +1,121 @@
+"""Read and judge the runs of paths: remembered ones at once, the others on as many cores as pay."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from klinic.diagnostics.readers import ReadError, find, no_run, plans, remarks
+from klinic.diagnostics.readers.reading import Plan, os_error
+from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.survey.case import Case, Found, examine, lost
+from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.index import Index, opened, stamp
+from klinic.diagnostics.survey.pool import Died, cores, spread
+
+LITTLE = 8  # runs that are judged sooner than all rules are hashed
+PAYS = 24  # runs, or what takes as long, from which on starting processes takes less time than it saves
+BYTES = 10_000_000  # that take about as long as a small run
+LIMIT_S = 900.0  # for one run in a process of its own
+
+
+@dataclass(frozen=True)
+class Job:
+    """A plan to be judged. single: it is all that its path holds. whole: its rows are asked for."""
+
+    plan: Plan
+    single: bool
+    how: How
+    whole: bool = False
+
+
+def survey(
+    paths: Sequence[str], how: How, *, jobs: int | None = None, remember: bool = True, whole: bool = False
+) -> tuple[list[Judged], list[str]]:
+    """The runs of the paths, judged, in order; and a line for each path or run that cannot be.
+
+    jobs: processes at most, never more than cores; None for one a core. remember: look up what was found before, and
+    keep what is found. whole: with their rows, which are neither remembered nor sent from process to process.
+    Raises CardError or OSError for options that fit no card.
+    """
+    listed = [_listed(path) for path in paths]
+    wanted = [Job(plan, len(found) == 1, how, whole) for found, _ in listed for plan in found[: find.MAX_FILES]]
+    results = _found(wanted, 1 if whole else min(jobs or cores(), cores()), remember and not whole)
+    judged: list[Judged] = []
+    problems: list[str] = []
+    for path, (found, problem) in zip(paths, listed, strict=True):
+        cases, said = _told(path, len(found), list(islice(results, min(len(found), find.MAX_FILES))))
+        judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
+        problems += [problem] if problem else said
+    return judged, problems
+
+
+def _told(path: str, count: int, results: Sequence[Found]) -> tuple[list[Case], list[str]]:
+    """The cases of one path, and a line for each run that cannot be judged."""
+    closed = [one.failed for one in results if one.kind == "closed"]
+    cases = [case for one in results for case in one.cases]
+    said = [one.failed for one in results if one.kind == "lost"]
+    notes = remarks(path, count, closed)
+    if cases:
+        return _noted(cases, notes), said + [case.problem for case in cases if case.problem]
+    return [], said or [results[0].failed if count == 1 and results[0].failed else no_run(path, count, notes)]
+
+
+def _noted(cases: list[Case], notes: Sequence[str]) -> list[Case]:
+    """The cases, with the notes at the first one that is judged."""
+    first = next((index for index, case in enumerate(cases) if case.diagnosis is not None), None)
+    if first is not None and notes:
+        judged = cases[first].diagnosis
+        told = replace(judged, notes=(*judged.notes, *notes))  # type: ignore[union-attr, type-var]
+        cases[first] = replace(cases[first], diagnosis=told)
+    return cases
+
+
+def _listed(path: str) -> tuple[list[Plan], str]:
+    """The plans of a path; or why there are none."""
+    try:
+        return plans(path), ""
+    except ReadError as error:
+        return [], str(error)
+    except OSError as error:
+        return [], os_error(error, path)
+
+
+def _found(wanted: Sequence[Job], count: int, remember: bool) -> Iterator[Found]:
+    """What there is in each plan, in order."""
+    index = opened(wanted[0].how.fingerprint()) if remember and len(wanted) >= LITTLE else Index("")
+    marks = [stamp(job.plan) for job in wanted]
+    known = [index.get(job.plan, job.single, mark) for job, mark in zip(wanted, marks, strict=True)]
+    fresh = _judged([job for job, one in zip(wanted, known, strict=True) if one is None], count)
+    try:
+        for job, mark, one in zip(wanted, marks, known, strict=True):
+            if one is None:
+                one = next(fresh)
+                index.put(job.plan, job.single, mark, one)
+            yield one
+    finally:
+        fresh.close()
+        index.close()
+
+
+def _judged(jobs: Sequence[Job], count: int) -> Generator[Found, None, None]:
+    """What there is in each plan; read and judged in this process where others would not pay."""
+    if not jobs:
+        return
+    jobs[0].how.check()
+    if count > 1 and len(jobs) > 1 and sum(map(_weight, jobs)) >= PAYS:
+        for job, found in zip(jobs, spread(examined, jobs, count, LIMIT_S), strict=True):
+            yield lost(job.plan, found.why) if isinstance(found, Died) else found
+    else:
+        yield from map(examined, jobs)
+
+
+def examined(job: Job) -> Found:
+    """What there is in one plan."""
+    return examine(job.plan, job.single, job.how, job.whole)
+
+
+def _weight(job: Job) -> float:
+    """How long a plan takes, in small runs."""
+    return 1 + sum(part.path.stat().st_size for part in job.plan.parts if part.path and part.path.exists()) / BYTES

@@ -1,0 +1,248 @@
+"""Many runs at once: the same reports whatever the number of processes, and no run that ends another."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from klinic.diagnostics.readers.find import plans
+from klinic.diagnostics.readers.reading import Plan
+from klinic.diagnostics.survey import how, pool, survey
+from klinic.diagnostics.survey import index as indexing
+from klinic.diagnostics.survey.case import Found, examine
+from klinic.diagnostics.survey.how import How
+
+ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5, "actor/ppo_kl": 0.001}}\n'
+ROOT = Path(__file__).parents[3]
+KLINIC = [sys.executable, "-m", "klinic.diagnostics.cli"]
+
+
+def folder(base: Path, count: int, rows: int = 30) -> Path:
+    for number in range(count):
+        (base / f"r{number:02}").mkdir(parents=True)
+        lines = "".join(ROW % (step, number / 7) for step in range(1, rows + 1 + number % 3))
+        (base / f"r{number:02}" / "metrics.jsonl").write_text(lines)
+    return base
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths of the plans that are read, in this process."""
+    monkeypatch.setattr(indexing, "SETTLED_S", -1e6)
+    seen: list[str] = []
+
+    def noted(plan: Plan, *rest: object) -> Found:
+        seen.append(plan.path)
+        return examine(plan, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(survey, "examine", noted)
+    monkeypatch.setattr(how, "_installed", lambda: "klinic and its cards, as they are")
+    return seen
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KLINIC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_second_look_reads_only_what_changed(tmp_path: Path, kept: Path, watched: list[str]) -> None:
+    runs = folder(tmp_path / "runs", 10)
+    first = survey.survey([str(runs)], How())
+    assert len(watched) == len(first[0]) == 10
+    watched.clear()
+    assert survey.survey([str(runs)], How()) == first
+    assert watched == []
+    (runs / "r03" / "metrics.jsonl").write_text(ROW % (1, 0.5))
+    again, _ = survey.survey([str(runs)], How())
+    assert watched == [str(runs / "r03" / "metrics.jsonl")]
+    assert [case.run.rows for case in again][3] == 1
+
+
+def test_nothing_is_looked_up_where_it_is_not_wanted(tmp_path: Path, kept: Path, watched: list[str]) -> None:
+    runs = folder(tmp_path / "runs", 10)
+    for _ in range(2):
+        survey.survey([str(runs)], How(), remember=False)
+    assert len(watched) == 20
+    assert not kept.exists() or not list(kept.glob("runs*"))
+
+
+def test_other_options_and_other_cards_are_other_judgements(tmp_path: Path, kept: Path, watched: list[str]) -> None:
+    runs, card = folder(tmp_path / "runs", 8), tmp_path / "cards" / "mine.yaml"
+    card.parent.mkdir()
+    card.write_text((ROOT / "rules/length/truncation-high.yaml").read_text())
+    hows = [How(), How(profile="strict"), How(ignore=("POL03",)), How(steps=(None, 5))]
+    hows += [How(overrides={"POL03": {"floor": 0.5}}), How(given={"a": 1}, config="x")]
+    hows += [How(folders=(str(card.parent),))]
+    assert len({how.fingerprint() for how in hows}) == len(hows)
+    card.write_text(card.read_text() + "\n# another day\n")
+    assert How(folders=(str(card.parent),)).fingerprint() not in {how.fingerprint() for how in hows}
+    survey.survey([str(runs)], hows[0])
+    watched.clear()
+    survey.survey([str(runs)], hows[1])
+    assert len(watched) == 8
+
+
+def test_a_changed_card_of_klinic_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "card.yaml").write_text("id: X01\n")
+    monkeypatch.setattr(how.library, "folders", lambda: iter([tmp_path]))
+    before = How().fingerprint()
+    assert How().fingerprint() == before
+    (tmp_path / "card.yaml").write_text("id: X02\n")
+    assert How().fingerprint() != before
+
+
+def test_a_run_that_still_goes_is_judged_each_time(tmp_path: Path, kept: Path, watched: list[str]) -> None:
+    runs = folder(tmp_path / "runs", 8)
+    manifest = {"schema": "klinic.run/1", "status": "running", "pid": os.getpid(), "host": "elsewhere"}
+    (runs / "r00" / "run.json").write_bytes(orjson.dumps(manifest))
+    for _ in range(2):
+        watched.clear()
+        survey.survey([str(runs)], How())
+    assert watched == [str(runs / "r00")]
+
+
+def test_a_run_that_klinic_fails_on_is_a_line_and_the_others_are_judged(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KLINIC_TRACEBACK", raising=False)
+    from klinic.diagnostics.survey import case
+
+    def torn(plan: Plan) -> object:
+        if "r02" in plan.path:
+            raise ZeroDivisionError("a fault")
+        return real(plan)
+
+    real = case.read
+    monkeypatch.setattr(case, "read", torn)
+    judged, problems = survey.survey([str(folder(tmp_path / "runs", 4))], How())
+    assert len(judged) == 3
+    assert len(problems) == 1
+    assert "r02/metrics.jsonl: internal error: ZeroDivisionError: a fault" in problems[0]
+
+
+def test_few_small_runs_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(survey, "spread", refuse)
+    judged, _ = survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=8)
+    assert len(judged) == 5
+
+
+def test_no_more_processes_than_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def noted(work: object, jobs: list[survey.Job], count: int, _: float) -> object:
+        asked.append(count)
+        return map(survey.examined, jobs)
+
+    monkeypatch.setattr(survey, "spread", noted)
+    monkeypatch.setattr(survey, "PAYS", 2)
+    monkeypatch.setattr(survey, "cores", lambda: 3)
+    survey.survey([str(folder(tmp_path / "runs", 3))], How(), jobs=64, remember=False)
+    assert asked == [3]
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "PAYS", 2)
+    monkeypatch.setattr(survey, "cores", lambda: 2)
+    runs = folder(tmp_path / "runs", 9)
+    (runs / "r04" / "metrics.jsonl").write_text("nothing\n")
+    (runs / "r05" / "metrics.jsonl").unlink()
+    alone = survey.survey([str(runs)], How(), jobs=1, remember=False)
+    assert survey.survey([str(runs)], How(), jobs=2, remember=False) == alone
+    assert len(alone[0]) == 7
+
+
+def fragile(piece: tuple[str, float]) -> str:
+    """Work of another process: it ends, hangs, fails or is done."""
+    what, seconds = piece
+    time.sleep(seconds)
+    if what == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == "leave":
+        os._exit(3)
+    if what == "raise":
+        raise ValueError("told to")
+    return what
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """`fragile` under a name that another process can import."""
+    path = Path(__file__)
+    monkeypatch.setenv("PYTHONPATH", f"{path.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setattr(fragile, "__module__", path.stem)
+    return fragile
+
+
+@pytest.mark.slow
+def test_one_that_dies_or_hangs_costs_its_own_piece(
+    importable: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "GRACE_S", 40.0)
+    pieces = [("a", 0.5), ("die", 0.0), ("b", 0.0), ("leave", 0.0), ("hang", 1000.0), ("c", 0.0), ("d", 0.0)]
+    came = list(pool.spread(importable, pieces, 2, 0.0))
+    assert [one for one in came if isinstance(one, str)] == ["a", "b", "c", "d"]
+    why = [one.why for one in came if isinstance(one, pool.Died)]
+    assert "signal 9" in why[0]
+    assert "status 3" in why[1]
+    assert "gave no answer" in why[2]
+    assert [isinstance(one, str) for one in came] == [True, False, True, False, False, True, True], "in order"
+
+
+@pytest.mark.slow
+def test_what_the_work_raises_is_raised_and_nobody_is_left(importable: Callable[..., str]) -> None:
+    going = pool.spread(importable, [("a", 0.0), ("raise", 0.0), ("hang", 1000.0)], 2, 60.0)
+    assert next(going) == "a"
+    children = {one.pid for one in pool.multiprocessing.active_children()}
+    assert len(children) == 2
+    with pytest.raises(ValueError, match="told to"):
+        next(going)
+    assert not children & {one.pid for one in pool.multiprocessing.active_children()}
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
+    runs = folder(tmp_path / "runs", 60, rows=3000)
+    command = [*KLINIC, "diagnose", str(runs), "--jobs", "2", "--no-cache"]
+    going = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        time.sleep(6)
+        assert going.poll() is None
+        os.killpg(going.pid, signal.SIGINT)
+        began = time.monotonic()
+        out, err = going.communicate(timeout=20)
+        assert time.monotonic() - began < 15
+        assert (going.returncode, out) == (130, b"")
+        assert err == b"klinic: interrupted\n"
+        with pytest.raises(ProcessLookupError):
+            for _ in range(50):
+                os.killpg(going.pid, 0)
+                time.sleep(0.1)
+    finally:
+        going.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["healthy", "faults", "h200", "loggers"])
+def test_every_recording_can_be_remembered(tmp_path: Path, kept: Path, watched: list[str], kind: str) -> None:
+    runs = tmp_path / kind
+    shutil.copytree(ROOT / "sample_logs" / kind, runs)
+    first = survey.survey([str(runs)], How())
+    listed = [plan.path for plan in plans(runs)]
+    assert watched == listed
+    watched.clear()
+    assert survey.survey([str(runs)], How()) == first
+    assert watched == []
