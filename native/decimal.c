@@ -1,4 +1,5 @@
-/* All in whole numbers: 10^n is 5^n * 2^n, and 5^27 fits into 63 bits. */
+/* The way of D. Lemire, "Number parsing at a gigabyte per second" (2021): 10^n is 5^n * 2^n; the digits are multiplied
+   by the first 128 bits of 5^n, which are enough to round by for n from -27 on. */
 
 #include "decimal.h"
 
@@ -6,45 +7,59 @@
 
 #ifdef __SIZEOF_INT128__
 
-static const uint64_t FIVES[] = {
-    1ull, 5ull, 25ull, 125ull, 625ull, 3125ull, 15625ull, 78125ull, 390625ull, 1953125ull, 9765625ull, 48828125ull,
-    244140625ull, 1220703125ull, 6103515625ull, 30517578125ull, 152587890625ull, 762939453125ull, 3814697265625ull,
-    19073486328125ull, 95367431640625ull, 476837158203125ull, 2384185791015625ull, 11920928955078125ull,
-    59604644775390625ull, 298023223876953125ull, 1490116119384765625ull, 7450580596923828125ull};
+#define MOST 27 /* 5^27 fits into 63 bits */
+typedef unsigned __int128 Wide;
 
-/* whole * 2^power to the nearest double, ties to even; `more`: something below one is to be added to `whole`.
-   The caller sees to it that `whole` has more than 53 bits where `more` is set, and that the result is normal. */
-static double rounded(unsigned __int128 whole, int more, int power) {
-    uint64_t high = (uint64_t)(whole >> 64), bits;
-    int away = (high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)whole)) - 53;
-    double scale;
-    if (away > 0) {
-        unsigned __int128 kept = whole >> away, rest = whole - (kept << away), half = (unsigned __int128)1 << (away - 1);
-        whole = kept + (rest > half || (rest == half && (more || (kept & 1))));
-        power += away;
-    }
-    bits = (uint64_t)(power + 1023) << 52; /* 2^power as a double's bits: the product below is exact */
-    memcpy(&scale, &bits, sizeof scale);
-    return (double)(uint64_t)whole * scale;
+static uint64_t powers[2 * MOST + 1][2]; /* of 5, the highest bit set: high and low half */
+
+static void keep(int exponent, Wide power) {
+    powers[exponent + MOST][0] = (uint64_t)(power >> 64);
+    powers[exponent + MOST][1] = (uint64_t)power;
 }
 
-/* digits / 10^places, digits not 0: shifted so far that the quotient by 5^places has 63 or 64 bits. */
-static double divided(uint64_t digits, int places) {
-    uint64_t five = FIVES[places];
-    int shift = __builtin_clzll(digits) + 63 - __builtin_clzll(five);
-    unsigned __int128 whole = (unsigned __int128)digits << shift, quotient = whole / five;
-    return rounded(quotient, quotient * five != whole, -places - shift);
+/* 2^(127 + the bits of five) / five, one added: what is cut off must not make a tie of what is none. */
+static Wide inverse(uint64_t five) {
+    Wide top = (Wide)1 << (127 - __builtin_clzll(five - 1));
+    Wide high = top / five, rest = top % five;
+    return (high << 64) + (rest << 64) / five + 1;
+}
+
+void prepare_powers(void) {
+    uint64_t five = 1;
+    for (int exponent = 0; exponent <= MOST; exponent++, five *= 5) {
+        keep(exponent, (Wide)five << 64 << __builtin_clzll(five));
+        if (exponent) keep(-exponent, inverse(five));
+    }
+}
+
+/* `digits`, its highest bit set, times the power of five: the upper 128 bits. */
+static Wide product(uint64_t digits, int exponent) {
+    const uint64_t *power = powers[exponent + MOST];
+    Wide found = (Wide)digits * power[0];
+    if ((uint64_t)(found >> 64 & 0x1FF) == 0x1FF) found += (uint64_t)((Wide)digits * power[1] >> 64);
+    return found;
 }
 
 int scaled(uint64_t digits, int exponent, double *value) {
-    if (exponent > 27 || exponent < -27) return 0;
-    if (!digits) *value = 0.0;
-    else if (exponent < 0) *value = divided(digits, -exponent);
-    else *value = rounded((unsigned __int128)digits * FIVES[exponent], 0, exponent);
+    if (exponent > MOST || exponent < -MOST) return 0;
+    if (!digits) return *value = 0.0, 1;
+    int zeros = __builtin_clzll(digits);
+    Wide found = product(digits << zeros, exponent);
+    uint64_t high = (uint64_t)(found >> 64), low = (uint64_t)found;
+    int top = (int)(high >> 63), away = top + 9; /* 54 bits are kept: 53, and one to round by */
+    uint64_t kept = high >> away;
+    /* Exactly between two doubles, as far as whole powers of five reach: to the even one. */
+    if (low <= 1 && exponent >= -4 && exponent <= 23 && (kept & 3) == 1 && kept << away == high) kept--;
+    kept = (kept + (kept & 1)) >> 1;
+    int64_t power = ((217706 * (int64_t)exponent) >> 16) + 63 + top - zeros + 1023; /* 217706 / 2^16: log2(10) */
+    uint64_t bits = ((uint64_t)power << 52) + kept - (1ull << 52); /* 2^53, rounded up to, carries into the exponent */
+    memcpy(value, &bits, sizeof bits);
     return 1;
 }
 
 #else
+
+void prepare_powers(void) {}
 
 int scaled(uint64_t digits, int exponent, double *value) {
     (void)digits, (void)exponent, (void)value;

@@ -10,6 +10,7 @@ Functions without state, which work without the interpreter's lock:
 What is not exactly as expected is left to the caller, who reads it in Python. Numbers are those of Python's float(). */
 
 #include "crc.h"
+#include "decimal.h"
 #include "events.h"
 #include "lines.h"
 #include "rows.h"
@@ -153,6 +154,7 @@ static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "klinic_native", "The
 
 PyMODINIT_FUNC PyInit_klinic_native(void) {
     prepare_crcs();
+    prepare_powers();
     PyObject *module = PyModule_Create(&MODULE);
     if (module && PyModule_AddIntConstant(module, "INTERFACE", INTERFACE)) Py_CLEAR(module);
     return module;

@@ -48,16 +48,34 @@ static int holds(const char *at, const char *end, Span word) {
     return 0;
 }
 
+/* The bytes of a line that are no digits; how many they are. `bare` has room for the line and 8 bytes more. */
+static Py_ssize_t without_digits(const char *at, const char *end, char *bare) {
+    Py_ssize_t size = 0;
+    while (at < end) {
+        uint64_t word, odd;
+        if (end - at >= 8) { /* eight at once where none is one: less than ten, but for what stands above '0' */
+            memcpy(&word, at, 8);
+            memcpy(bare + size, at, 8);
+            odd = word ^ 0x3030303030303030ull;
+            odd |= (odd & 0x7F7F7F7F7F7F7F7Full) + 0x7676767676767676ull;
+            if ((odd & 0x8080808080808080ull) == 0x8080808080808080ull) {
+                at += 8, size += 8;
+                continue;
+            }
+        }
+        for (const char *stop = end - at > 8 ? at + 8 : end; at < stop; at++) {
+            bare[size] = *at;
+            size += !is_digit(*at);
+        }
+    }
+    return size;
+}
+
 /* The place of the kind of a line, if it holds the word that lines of this kind must hold. */
 static int32_t kind_of(const Sorting *sorting, const char *at, const char *end) {
-    char bare[MAX_LINE];
-    Py_ssize_t size = 0;
+    char bare[MAX_LINE + 8];
     if (end - at > MAX_LINE) return OTHER;
-    for (const char *next = at; next < end; next++) {
-        bare[size] = *next;
-        size += !is_digit(*next);
-    }
-    int32_t kind = find(&sorting->kinds, bare, size);
+    int32_t kind = find(&sorting->kinds, bare, without_digits(at, end, bare));
     return kind >= 0 && holds(at, end, sorting->words.items[kind]) ? kind : OTHER;
 }
 

@@ -8,7 +8,7 @@
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* Eight digits at once: in one word, all bytes are tested, then neighbours joined three times. 0 where they are none. */
-static int eight_digits(const char *at, uint64_t *digits) {
+static inline int eight_digits(const char *at, uint64_t *digits) {
     uint64_t word;
     memcpy(&word, at, 8);
     if ((word & 0xF0F0F0F0F0F0F0F0ull) != 0x3030303030303030ull ||
@@ -24,11 +24,22 @@ static int eight_digits(const char *at, uint64_t *digits) {
 static int eight_digits(const char *at, uint64_t *digits) { return (void)at, (void)digits, 0; }
 #endif
 
-const char *digits_from(const char *at, const char *end, uint64_t *digits) {
+static inline const char *many_digits(const char *at, const char *end, uint64_t *digits) {
     while (end - at >= 8 && eight_digits(at, digits)) at += 8;
     for (; at < end && is_digit(*at); at++) *digits = *digits * 10 + (uint64_t)(*at - '0');
     return at;
 }
+
+/* The same where few are likely, as before a point. */
+static inline const char *few_digits(const char *at, const char *end, uint64_t *digits) {
+    for (const char *stop = end - at > 4 ? at + 4 : end; at < stop; at++) {
+        if (!is_digit(*at)) return at;
+        *digits = *digits * 10 + (uint64_t)(*at - '0');
+    }
+    return many_digits(at, end, digits);
+}
+
+const char *digits_from(const char *at, const char *end, uint64_t *digits) { return few_digits(at, end, digits); }
 
 /* Whether the digits between two places, a point among them, are too many for 64 bits. */
 static int too_many(const char *at, const char *end) {
@@ -38,8 +49,8 @@ static int too_many(const char *at, const char *end) {
 }
 
 /* The digits after a point and how many they are; NULL where there are none, or more than a number may have. */
-static const char *fraction_from(const char *point, const char *end, uint64_t *digits, int *places) {
-    const char *at = digits_from(point, end, digits);
+static inline const char *fraction_from(const char *point, const char *end, uint64_t *digits, int *places) {
+    const char *at = many_digits(point, end, digits);
     if (at == point || at - point > MAX_NUMBER) return NULL;
     *places = (int)(at - point);
     return at;
@@ -72,7 +83,7 @@ static int as_python(const char *at, Py_ssize_t size, PyThreadState **released, 
 const char *number_from(const char *start, const char *end, PyThreadState **released, double *value, int *places) {
     int negative = start < end && *start == '-', exponent = 0, fraction = 0;
     uint64_t digits = 0;
-    const char *first = start + negative, *at = digits_from(first, end, &digits);
+    const char *first = start + negative, *at = few_digits(first, end, &digits);
     if (at == first) return NULL;
     if (at < end && *at == '.' && !(at = fraction_from(at + 1, end, &digits, &fraction))) return NULL;
     const char *stop = at;

@@ -15,9 +15,8 @@ static int take_number(Cursor *cursor, double *value, int *places) {
     return after != NULL;
 }
 
-/* The mark of the value that stands next, `np.float64(0.5)` included; ABSENT where it is spelled another way. `places`:
-   as of `number_from`, -2 where it is not finite. */
-static int take_value(Cursor *cursor, double *value, int *places) {
+/* The same where no digit stands: `nan`, `inf`, `np.float64(0.5)`. */
+static int take_word(Cursor *cursor, double *value, int *places) {
     int wrapped = takes(cursor, "np.float64(", 11) || takes(cursor, "np.float32(", 11);
     int mark = FINITE;
     *places = -2;
@@ -28,6 +27,13 @@ static int take_value(Cursor *cursor, double *value, int *places) {
     if (mark != FINITE) *value = Py_NAN;
     else if (wrapped) *places = -1;
     return wrapped && !takes(cursor, ")", 1) ? ABSENT : mark;
+}
+
+/* The mark of the value that stands next, ABSENT where it is spelled another way. `places`: as of `number_from`, -2
+   where it is not finite. */
+static int take_value(Cursor *cursor, double *value, int *places) {
+    if (cursor->at < cursor->end && is_digit(*cursor->at)) return take_number(cursor, value, places) ? FINITE : ABSENT;
+    return take_word(cursor, value, places);
 }
 
 /* Whether all finite values up to here are plainly printed with one number of decimals, at least two, and padded. */

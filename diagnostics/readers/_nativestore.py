@@ -101,10 +101,11 @@ class Found:
 
     def _plain(self) -> np.ndarray:
         """Whether none of the keys of step and time has a value that is not finite, or too large to be exact."""
+        import numpy as np
+
         places = self._places((*STEP_KEYS, *TIME_KEYS))
-        exact: np.ndarray = ~(abs(self._values[:, places]) >= EXACT) & (self._marks[:, places] < 2)
-        plain: np.ndarray = exact.all(axis=1)
-        return plain
+        exact = (self._marks[:, places] < 2) & ~(np.abs(self._values[:, places]) >= EXACT)
+        return np.asarray(exact.all(axis=1))
 
     def _places(self, keys: tuple[str, ...]) -> list[int]:
         return [self._names.index(key) for key in keys if key in self._names]

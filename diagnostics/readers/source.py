@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import io
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 21
+LOOK_AHEAD = 1 << 16
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
 MAGICS = (GZIP, ZSTD, BZIP2, XZ)
@@ -166,14 +169,25 @@ def _decompressor(magic: bytes) -> Any:
 
 
 def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
-    """Blocks of a stream up to its end, or up to `limit` bytes."""
+    """Blocks of a stream up to its end, or up to `limit` bytes; those of a file end with a line where they can.
+
+    What a text reader is given then is whole lines, which need not be copied to be put together.
+    """
     left = limit
     while left is None or left > 0:
-        piece = stream.read(BLOCK if left is None else min(BLOCK, left))
+        size = BLOCK + _to_line_end(stream)
+        piece = stream.read(size if left is None else min(size, left))
         if not piece:
             return
         yield piece
         left = None if left is None else left - len(piece)
+
+
+def _to_line_end(stream: BinaryIO) -> int:
+    """How many bytes of a file stand between the end of its next block and the end of the line there; 0 if many."""
+    if not isinstance(stream, io.BufferedReader) or not stream.seekable() or not hasattr(os, "pread"):
+        return 0
+    return os.pread(stream.fileno(), LOOK_AHEAD, stream.tell() + BLOCK).find(b"\n") + 1
 
 
 def standard_input() -> BinaryIO:
