@@ -13,7 +13,26 @@ SPELLED = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.floats(-1e6, 1e6).map("{:.3f}".format),
     st.integers(-(10**6), 10**6).map(str),
-    st.sampled_from(["nan", "inf", "np.float64(0.5)", "True", "1,5", "1_000", "0.5x", "", "+1.0", "1.", ".5", "٣.5"]),
+    st.sampled_from(
+        [
+            "nan",
+            "inf",
+            "np.float64(0.5)",
+            "np.float32(-1.250)",
+            "np.float64(0.5",
+            "0.5)",
+            "np.float16(1)",
+            "True",
+            "1,5",
+            "1_000",
+            "0.5x",
+            "",
+            "+1.0",
+            "1.",
+            ".5",
+            "٣.5",
+        ]
+    ),
 )
 KEY = st.sampled_from(["actor/ppo_kl", "critic/lr(1e-4)", "a:b", "a b", "a,b", "-x", "x-", "global_step"])
 
@@ -42,5 +61,22 @@ def test_plain_lines_are_read_in_one_pass_and_no_others() -> None:
          ("e", 2.0, "2.")],
         [(True, 3), (True, 3), (True, None), (True, None), (True, None)],
     )  # fmt: skip
-    odd = (" - a b:1.0", " - a:1.0 -", " - a:nan", " - a:1.0x", " - a:1,5", " - a:b:1.0", "  - a:1.0", " - a:")
+    wrapped = " - a/b:np.float64(0.250) - c:np.float32(-1e-05) - d:0.125"
+    assert plain_items(wrapped) == (
+        [("a/b", 0.25, "np.float64(0.250)"), ("c", -1e-05, "np.float32(-1e-05)"), ("d", 0.125, "0.125")],
+        [(True, None), (True, None), (True, 3)],
+    )
+    odd = (
+        " - a:np.float64(1.0",
+        " - a:1.0)",
+        " - a:np.float64(nan)",
+        " - a b:1.0",
+        " - a:1.0 -",
+        " - a:nan",
+        " - a:1.0x",
+        " - a:1,5",
+        " - a:b:1.0",
+        "  - a:1.0",
+        " - a:",
+    )
     assert [body for body in odd if plain_items(body) is not None] == []
