@@ -262,7 +262,7 @@
 
   /* ---- small drawings: ours, of numbers only, in a shadow root that React does not know ---- */
   const SPARK = "<style>svg{width:100%;height:100%;display:block;overflow:visible}rect{fill:var(--band);stroke:none}"
-    + "path{fill:none;vector-effect:non-scaling-stroke;stroke-width:1.5}path+path{stroke-width:5;stroke-linecap:round}</style>";
+    + "path{fill:none;vector-effect:non-scaling-stroke;stroke-width:var(--stroke,1.5px)}path+path{stroke-width:calc(3*var(--stroke,1.5px));stroke-linecap:round}</style>";
   function draw(element) {
     const root = element.shadowRoot || element.attachShadow({ mode: "open" });
     root.innerHTML = SPARK + element.dataset.svg;

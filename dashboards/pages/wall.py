@@ -73,9 +73,13 @@ def _tiles(lead: Sequence[Entry], lang: Lang, now: float) -> list[Component]:
 
 
 def _chips(rest: Sequence[Entry], lang: Lang) -> list[Component]:
-    shown = [wall.chip(entry, lang) for entry in rest[: wall.CHIPS]]
-    left = len(rest) - len(shown)
-    return [*shown, html.Span(speaker(lang)("wall.more", n=f"{left:,}"), className="mini")] if left > 0 else shown
+    """Chips, and a last one in which the page's script counts those that do not fit."""
+    if not rest:
+        return []
+    say, total = speaker(lang), len(rest)
+    left = dcc.Link(say("wall.more", n=f"{max(total - wall.CHIPS, 0):,}"), href="/")
+    data = {"data-total": str(total), "data-words": say("wall.more", n="{n}")}
+    return [*(wall.chip(entry, lang) for entry in rest[: wall.CHIPS]), html.Span(left, className="mini more", **data)]
 
 
 def _known(tiles: Sequence[Component], lead: Sequence[Entry], rest: Sequence[Entry], lang: Lang) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from klinic.diagnostics.engine.model import Vital
 FRESH_S = 1800.0  # so long a changed verdict stands out
 MINUTE = 60.0
 TILES, CHIPS = 24, 240
+TAIL = 10  # signs at the end of a name that are never cut
 WORST = {"sick": 0, "broken": 1, "watch": 2, "read": 3, "waiting": 3, "healthy": 4}
 GOING = ("running", "stalled")
 ENDED_BADLY = ("failed", "interrupted")
@@ -66,7 +67,7 @@ def _silence(entry: Entry, now: float) -> float:
 def tile(entry: Entry, lang: Lang, now: float, place: int = 0) -> Component:
     """One run: how it stands, what it is called, why, its score, how far it is; it leads to the run's page."""
     kind, state, since = status(entry), entry.state(now), turned(entry, now)
-    title = html.H2(cut(short_name(entry.id), 60), title=entry.id)
+    title = html.H2(_name(entry, 60), title=entry.id, className="name")
     body = [_top(entry, lang, state, since), title, html.P(cut(_why(entry, lang), 160), className="why"), _score(entry)]
     foot = html.Div([*progress(entry, lang), html.Span(named(entry.id)[0], className="project")], className="foot")
     classes = ["tile", kind, f"is-{state or 'over'}", "turned" if since is not None else ""]
@@ -89,6 +90,12 @@ def _top(entry: Entry, lang: Lang, state: str, since: float | None) -> Component
     if entry.diagnosis:
         parts.append(html.Span(str(entry.diagnosis.health), className="num", title=say("run.health")))
     return html.Div(parts, className="top")
+
+
+def _name(entry: Entry, most: int) -> list[Component]:
+    """A run's name in two parts: where it is too long, the first is cut; runs of one series differ at their ends."""
+    name = cut(short_name(entry.id), most)
+    return [html.Span(part) for part in (name[:-TAIL], name[-TAIL:]) if part]
 
 
 def _minutes(since: float, lang: Lang) -> str:
@@ -120,7 +127,7 @@ def _shown(entry: Entry) -> Vital | None:
 def chip(entry: Entry, lang: Lang) -> Component:
     """A run that is over, small: how it stands and its name."""
     kind = status(entry)
-    label = html.Span(cut(short_name(entry.id), 32))
+    label = html.Span(_name(entry, 40), className="name")
     word = html.Span(speaker(lang)(f"status.{kind}"), className="sr")
     return dcc.Link([icon(kind), word, label], href=run_url(entry.id), className=f"mini {kind}", title=entry.id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,47 @@ def test_many_runs_fit_the_screen_and_their_names_are_text(serve, visit, tmp_pat
         small.wait_for_selector(".tile")
         assert small.evaluate("() => document.documentElement.scrollWidth") <= 400
         assert "健康" in small.inner_text("#wall-count")
+
+
+SCREENS = ((1280, 800), (1920, 1080), (3840, 2160), (1080, 1920), (1280, 600), (390, 844))
+CUT = """() => {
+  const inside = (part, whole) =>
+    part.top >= whole.top - 1 && part.bottom <= whole.bottom + 1 && part.right <= whole.right + 1;
+  const scrolls = getComputedStyle(document.querySelector('.wall')).overflow === 'visible';
+  const screen = { top: 0, right: innerWidth, bottom: scrolls ? Infinity : innerHeight };
+  const shown = (query, root) =>
+    [...(root || document).querySelectorAll(query)].filter(part => part.offsetParent && part.offsetHeight);
+  const box = document.querySelector('#wall-chips').getBoundingClientRect();
+  const cut = shown('.tile, .mini, .wall-bar *').filter(part => !inside(part.getBoundingClientRect(), screen));
+  const chips = shown('.mini').filter(chip => !inside(chip.getBoundingClientRect(), box));
+  const parts = shown('.tile').flatMap(tile => shown('.top, h2, .why, .curve strong, .foot', tile).filter(
+    part => !inside(part.getBoundingClientRect(), tile.getBoundingClientRect())));
+  return [...cut, ...chips, ...parts].map(part => part.className + ' ' + part.textContent.slice(0, 30));
+}"""
+COUNTED = """() => {
+  const more = document.querySelector('#wall-chips > .more');
+  const left = more.hidden ? 0 : Number(more.textContent.replace(/[^0-9]/g, ''));
+  const chips = [...document.querySelectorAll('#wall-chips > .mini:not(.more)')];
+  return chips.filter(chip => chip.offsetHeight).length + left;
+}"""
+
+
+@pytest.mark.parametrize(("live", "over"), [(30, 60), (1, 30)])
+def test_nothing_is_cut_on_any_screen_and_what_does_not_fit_is_counted(serve, visit, tmp_path, live, over) -> None:
+    for number in range(live + over):
+        rows = [{**row, "data": {**row["data"], "timing_s/step": 900.0}} for row in calm(range(1, 12))]
+        path = tmp_path / "runs" / f"grpo-of-a-team-{number:02}-with-a-long-name" / "metrics.jsonl"
+        write(path, rows if number < live else [{**row, "time": 1.7e9 + row["step"]} for row in rows])
+        if number >= live:
+            os.utime(path, (1.7e9, 1.7e9))
+    with serve(str(tmp_path / "runs")) as url:
+        page = visit(f"{url}/wall")
+        page.wait_for_function(
+            "() => document.querySelector('.more') && !document.querySelector('#wall-count :is(.read, .waiting)')"
+        )
+        tiles = page.locator(".tile").count()
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            assert page.evaluate(CUT) == [], (width, height)
+            assert page.evaluate(COUNTED) == live + over - tiles, (width, height)
