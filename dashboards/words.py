@@ -12,6 +12,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.engine.model import Finding, Incident, Override
 from klinic.diagnostics.engine.wording import worded
+from klinic.diagnostics.report.phrases import sentence
 from klinic.diagnostics.yamltext import parsed
 
 Say = Callable[..., str]
@@ -46,6 +47,18 @@ def vital_title(name: str, title: str, lang: Lang) -> str:
     """A vital sign's title; as its definition says where the file has none."""
     entry = table().get(f"vital.{name}")
     return entry[LANGS.index(lang)] if entry else title
+
+
+def unit_word(unit: str, lang: Lang) -> str:
+    """A unit in a language; as it is where the file has no word for it."""
+    entry = table().get(f"measure.{unit}")
+    return entry[LANGS.index(lang)] if entry else unit
+
+
+def ended(text: str, lang: Lang) -> str:
+    """A text of a card as a sentence, with the full stop of its language."""
+    text = sentence(text)
+    return text.removesuffix(".") + "。" if lang == "zh" and text.endswith(".") else text
 
 
 def duration(seconds: float, lang: Lang) -> str:

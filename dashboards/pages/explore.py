@@ -15,7 +15,7 @@ from klinic.dashboards.pages.context import Context, floating, look_of, one, que
 from klinic.dashboards.pages.several import Charts, choice_labels, chosen, keep_up, known_of, named, offered, readable
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
-from klinic.dashboards.words import speaker
+from klinic.dashboards.words import speaker, unit_word
 from klinic.diagnostics.knowledge import metric
 
 Params = Mapping[str, list[str]]
@@ -95,8 +95,14 @@ def matching(runs: Sequence[Named], pattern: str) -> list[str]:
     try:
         found = pl.Series(names, dtype=pl.String).str.contains(pattern[:300])
     except pl.exceptions.ComputeError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(_trouble(str(error))) from None
     return [name for name, hit in zip(names, found, strict=True) if hit]
+
+
+def _trouble(text: str) -> str:
+    """What the engine has against an expression, without its own surroundings."""
+    lines = text.removeprefix("regex error: ").splitlines()
+    return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), lines[0])
 
 
 def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Across) -> Component:
@@ -117,7 +123,7 @@ def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Acro
 def chart(runs: Sequence[Named], name: str, look: Look, view: View, kind: Across) -> Component:
     """One metric of all runs."""
     info = metric(name)
-    unit = html.Span(info.unit, className="unit") if info else html.Span()
+    unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
     title = html.Figcaption([html.H3([html.Code(name), unit])], title=info.meaning if info else "")
     return html.Figure([title, graph(name, overlay(runs, name, look, view, kind))], className="chart")
 

@@ -13,7 +13,7 @@ from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import Panel
 from klinic.dashboards.views.parts import Component, message
-from klinic.dashboards.words import chart_title, speaker
+from klinic.dashboards.words import chart_title, speaker, unit_word
 from klinic.diagnostics.knowledge import metric
 
 
@@ -37,7 +37,7 @@ def chart_card(scene: Scene, chart: Chart, look: Look, view: View) -> Component:
 def caption(chart: Chart, names: list[str], look: Look) -> Component:
     """Title, unit, and the metric's name in mono."""
     info = metric(names[0]) if names else None
-    unit = html.Span(info.unit, className="unit") if info else html.Span()
+    unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
     key = names[0] if len(names) == 1 else ", ".join(chart.metrics[:1]) + (" …" if len(names) > 1 else "")
     heading = html.H3([chart_title(chart.key, look.lang), unit])
     return html.Figcaption([heading, html.Code(key, title="\n".join(names))], title=info.meaning if info else "")

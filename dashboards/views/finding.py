@@ -8,9 +8,10 @@ from klinic.dashboards.figures.scene import cards
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
-from klinic.dashboards.words import speaker, summary, told, when
+from klinic.dashboards.words import ended, speaker, summary, told, when
 from klinic.diagnostics.engine.model import Finding, Incident
-from klinic.diagnostics.report.phrases import evidence_words, sentence, telling
+from klinic.diagnostics.engine.story import capital
+from klinic.diagnostics.report.phrases import evidence_words, telling
 
 
 def detail(entry: Entry, lang: Lang, picked: str | None) -> Component:
@@ -20,7 +21,7 @@ def detail(entry: Entry, lang: Lang, picked: str | None) -> Component:
     if finding is None:
         return html.Div()
     say, status = speaker(lang), BY_SEVERITY[finding.peak]
-    title = html.H3([icon(status), summary(finding.id, finding.message, lang)])
+    title = html.H3([icon(status), capital(summary(finding.id, finding.message, lang))])
     close = html.Button(say("run.close"), id={"unpick": "detail"}, className="button", type="button", n_clicks=0)
     about = [finding.id, finding.name, say(f"severity.{finding.peak}"), when(finding, lang)]
     about.append(say("run.confidence", c=say(f"confidence.{finding.confidence}")))
@@ -34,9 +35,12 @@ def _body(finding: Finding, lang: Lang) -> list[Component]:
     parts = [_part(say("run.evidence"), html.Ul(shown, className="evidence"))] if shown else []
     parts.append(_part(say("run.meaning"), html.P(summary(finding.id, finding.why, lang, "why"))))
     wrong = card.text("wrong_when", lang) if card else ""
-    parts += [_part(say("run.wrong"), html.P(sentence(wrong)))] if wrong else []
+    parts += [_part(say("run.wrong"), html.P(ended(wrong, lang)))] if wrong else []
     alike = card.looks(lang) if card else ()
-    rows = [html.Li([html.Code(str(item["name"])), f" {item.get('because', '')}"]) for item in alike]
+    rows = [
+        html.Li([html.Code(str(item["name"])), say("run.because.alike", because=item.get("because", ""))])
+        for item in alike
+    ]
     parts += [_part(say("run.lookalikes"), html.Ul(rows))] if rows else []
     sources = (card.data.get("references") or ()) if card else ()
     links = [html.Li(html.A(str(s["title"]), href=str(s["url"]), rel="noreferrer", target="_blank")) for s in sources]

@@ -101,8 +101,12 @@ def log(entry: Entry, lang: Lang) -> Component:
     if run is None or not lines:
         return message(say("tab.log"), say("log.none"))
     marked = {item.line: item for item in (entry.diagnosis.incidents if entry.diagnosis else ())}
-    rows = []
+    rows, before = [], 0
     for line in lines[-MAX_LINES:]:
+        if line.line > before + 1:
+            left = say("log.left", n=f"{line.line - before - 1:,}")
+            rows.append(html.Div([html.Span("⋯", className="no"), html.Span(left)], className="line gap"))
+        before = line.line
         item = marked.get(line.line)
         kind = f"incident {BY_SEVERITY[item.severity]}" if item else ""
         note = [html.Span([icon(BY_SEVERITY[item.severity]), item.name], className="note")] if item else []

@@ -12,7 +12,7 @@ from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import Component, badge, drawing, icon
-from klinic.dashboards.words import speaker, vital_title
+from klinic.dashboards.words import speaker, unit_word, vital_title
 from klinic.diagnostics.engine.model import Vital
 
 
@@ -59,7 +59,8 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
         return [title, html.Div("–", className="value"), html.Div(say("run.notlogged"), className="range")]
     arrow = [icon(f"trend-{vital.trend}"), html.Span(say(f"trend.{vital.trend}"), className="sr")]
     value = html.Div(
-        [html.Strong(number(vital.value)), html.Span(vital.unit, className="unit"), *arrow], className="value"
+        [html.Strong(number(vital.value)), *arrow, html.Span(unit_word(vital.unit, lang), className="unit")],
+        className="value",
     )
     return [
         title,
