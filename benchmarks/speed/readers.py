@@ -209,6 +209,8 @@ PART: list[float] = []
 def main() -> None:
     """Run one and print CPU seconds (its children's too), wall seconds and peak MB; imports are not counted."""
     function, path = globals()[sys.argv[1]], sys.argv[2]
+    import numpy.ma  # noqa: F401 (polars imports it on first use)
+
     import klinic.diagnostics.readers as warm
 
     warm.readers()

@@ -13,7 +13,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
 
 from klinic.diagnostics.readers import _native
 from klinic.diagnostics.readers._held import Lines
@@ -65,6 +66,7 @@ class Bulk:
         self._mute: set[bytes] = set()  # those that give no text: bars, blanks
         self._passed: dict[bytes, tuple[int, bytes]] = {}
         self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
+        self._last: Passed | None = None
 
     def learn(self, values: dict[str, float]) -> None:
         """A metric line that was read the slow way."""
@@ -150,24 +152,51 @@ class Bulk:
             self._mute |= set() if events else {kind}
 
     def _pass(self, piece: Piece | NativePiece, looked: set[int]) -> None:
-        """Remember the latest of the lines that were passed over, and the last ones."""
-        for kind, at in piece.latest():
-            if kind not in self._mute and at not in looked:
-                self._passed[kind] = piece.number(at), piece.raw(at)
-        last: list[tuple[int, bytes]] = []
-        for at in range(piece.count - 1, -1, -1):
-            if at not in looked and piece.kind(at) not in self._mute:
-                last.append((piece.number(at), piece.raw(at)))
-                if len(last) == TAIL:
-                    break
-        self._tail.extend(reversed(last))
+        """Remember the lines that were passed over; only the latest of each kind, and the last ones, count at the end.
+
+        So those of a piece are taken out of it where the next piece has none that take their place.
+        """
+        before, self._last = self._last, Passed(piece, looked, self._mute)
+        if before is not None:
+            self._keep(before, self._last)
+
+    def _keep(self, last: Passed, after: Passed | None = None) -> None:
+        """Take the lines out of a piece; those that the piece after it has anew are left there."""
+        anew = after.latest if after else {}
+        for kind, at in last.latest.items():
+            if kind not in anew:
+                self._passed[kind] = last.line(at)
+        if after is None or len(after.last) < TAIL:
+            self._tail.extend(map(last.line, last.last))
 
     def passed(self) -> list[Line]:
         """What is to be reported at the end, in order."""
+        if self._last is not None:
+            self._keep(self._last)
         frames = (
             frame for line, raw in sorted({*self._passed.values(), *self._tail}) for frame in Frames.of(raw, line)
         )
         return [line for frame in frames for line in line_of(frame, find_bar(frame.text))]
+
+
+class Passed:
+    """The lines of a piece that was read which are to be reported if none comes after them: they were passed over.
+
+    latest: kind -> place of its latest line. last: places of the last lines, in order.
+    """
+
+    def __init__(self, piece: Piece | NativePiece, looked: set[int], mute: set[bytes]) -> None:
+        self._piece = piece
+        self.latest = {kind: at for kind, at in piece.latest() if kind not in mute and at not in looked}
+        last = (at for at in piece.backwards(mute) if at not in looked)
+        self.last = list(islice(last, TAIL))[::-1]
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Passed:
+        return self
+
+    def line(self, at: int) -> tuple[int, bytes]:
+        """Number in the log, and the line."""
+        return self._piece.number(at), self._piece.raw(at)
 
 
 def says_something(raw: bytes) -> bool:

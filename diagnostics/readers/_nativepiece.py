@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -71,6 +71,14 @@ class NativePiece:
         places = np.flatnonzero(self._sorts >= 0)
         np.maximum.at(last, self._sorts[places], places)
         return ((self._kinds[kind], int(at)) for kind, at in enumerate(last) if at >= 0)
+
+    def backwards(self, mute: Container[bytes]) -> Iterator[int]:
+        """Places of the lines that are of no mute kind, the last one first."""
+        spoken = [kind not in mute for kind in self._kinds]
+        for at in range(self.count - 1, -1, -1):
+            sort = int(self._sorts[at])
+            if spoken[sort] if sort >= 0 else self.kind(at) not in mute:
+                yield at
 
     def rows(self, known: Known, until: int) -> Block | None:
         """The metric lines from the next one on that are as expected, up to a place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,10 @@ class Piece:
     def latest(self) -> Iterator[tuple[bytes, int]]:
         """Kinds that were known before this piece and stand in it, each with its last place."""
         return ((kind, at) for kind, at in self._latest.items() if kind not in self._fresh)
+
+    def backwards(self, mute: Container[bytes]) -> Iterator[int]:
+        """Places of the lines that are of no mute kind, the last one first."""
+        return (at for at in range(self.count - 1, -1, -1) if self._kinds[at] not in mute)
 
     def rows(self, known: Known, until: int) -> Block | None:
         """The metric lines from the next one on that are as expected, up to a place."""
