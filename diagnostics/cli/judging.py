@@ -47,23 +47,19 @@ def judging_options(command: Command) -> Command:
     return command
 
 
-_MANY = (
-    click.option(
-        "--jobs",
-        "-j",
-        type=click.IntRange(1, 1024),
-        metavar="N",
-        help="Processes for many runs, at most one a core [one a core, where that pays].",
-    ),
-    click.option("--no-cache", is_flag=True, help="Judge anew what was judged before, and remember nothing."),
+JOBS = click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Processes for many runs, at most one a core [one a core, where that pays].",
 )
+NO_CACHE = click.option("--no-cache", is_flag=True, help="Judge anew what was judged before, and remember nothing.")
 
 
 def many_options(command: Command) -> Command:
     """--jobs, --no-cache."""
-    for option in reversed(_MANY):
-        command = option(command)
-    return command
+    return JOBS(NO_CACHE(command))
 
 
 FAIL_ON = click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import fail
+from klinic.diagnostics.cli.judging import JOBS
 
 if TYPE_CHECKING:
     from klinic.diagnostics.gate.ward import Patient
@@ -22,7 +23,8 @@ WITH, WITHOUT = "with config", "without config"
 @click.option("--both", is_flag=True, help="Judge with the configs and without them, side by side.")
 @click.option("--no-prefixes", is_flag=True, help="Judge healthy runs at their end only.")
 @click.option("--seeds", type=click.Choice(["all", "1", "others"]), default="all", show_default=True)
-def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool, seeds: str) -> int:
+@JOBS
+def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool, seeds: str, jobs: int | None) -> int:
     """Judge a FOLDER of labelled runs (expected.yaml beside each) and count what was right.
 
     Exit status: 0 everything right, 1 something missed or a false alarm, 2 a run or label could not be read. With
@@ -31,7 +33,7 @@ def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool
     if both and no_config:
         raise click.UsageError("--both judges without the configs already; leave --no-config out")
     kinds = (WITH, WITHOUT) if both else (WITHOUT,) if no_config else (WITH,)
-    rounds = {kind: _round(folder, kind == WITH, not no_prefixes, seeds) for kind in kinds}
+    rounds = {kind: _round(folder, kind == WITH, not no_prefixes, seeds, jobs) for kind in kinds}
     if not rounds[kinds[0]]:
         fail(f"{folder}: no labelled run (a folder with expected.yaml) below it")
     _write(rounds, folder, form)
@@ -40,13 +42,13 @@ def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool
     return 1 if misses(rounds[kinds[0]]) else 0
 
 
-def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str) -> list[Patient]:
+def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str, jobs: int | None) -> list[Patient]:
     from klinic.diagnostics.gate.label import LabelError
     from klinic.diagnostics.gate.ward import make_round
     from klinic.diagnostics.readers import ReadError
 
     try:
-        patients = make_round(folder, with_config=with_config, prefixes=prefixes)
+        patients = make_round(folder, with_config=with_config, prefixes=prefixes, jobs=jobs)
     except (LabelError, ReadError) as error:
         fail(str(error))
     return [patient for patient in patients if _wanted(patient, seeds)]

@@ -10,8 +10,9 @@ from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.gate.label import FILE, Label, read_label
 from klinic.diagnostics.gate.prefixes import first_alarm
-from klinic.diagnostics.readers import open_runs
+from klinic.diagnostics.readers import ReadError, open_run
 from klinic.diagnostics.run import Config, Run
+from klinic.diagnostics.survey import pool
 
 SOURCES = ("metrics.jsonl", "console.log", "console.log.gz", "console.log.zst")
 
@@ -50,22 +51,41 @@ def sources(folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in SOURCES if (folder / name).exists())
 
 
-def make_round(folder: Path, *, with_config: bool = True, prefixes: bool = True) -> list[Patient]:
-    """Judge every labelled source below a folder.
+@dataclass(frozen=True)
+class _Visit:
+    source: Path
+    label: Label
+    with_config: bool
+    prefixes: bool
+
+
+def make_round(
+    folder: Path, *, with_config: bool = True, prefixes: bool = True, jobs: int | None = None
+) -> list[Patient]:
+    """Judge every labelled source below a folder, always anew.
 
     with_config: False withholds each run's config. prefixes: judge healthy runs at every prefix, not only at the end.
+    jobs: processes at most, None for one a core.
     Raises LabelError for an unusable label and ReadError for a source that cannot be read.
     """
-    return [
-        _examine(source, read_label(ward), with_config=with_config, prefixes=prefixes)
-        for ward in labelled(folder)
+    visits = [
+        _Visit(source, label, with_config, prefixes)
+        for label, ward in [(read_label(ward), ward) for ward in labelled(folder)]
         for source in sources(ward)
     ]
+    patients = []
+    for visit, patient in zip(visits, pool.each(examine, visits, jobs=jobs, weight=len(visits)), strict=True):
+        if isinstance(patient, pool.Died):
+            raise ReadError(f"{visit.source}: {patient.why}")
+        patients.append(patient)
+    return patients
 
 
-def _examine(source: Path, label: Label, *, with_config: bool, prefixes: bool) -> Patient:
-    (run,) = open_runs(source)
-    if not with_config:
+def examine(visit: _Visit) -> Patient:
+    """Judge one labelled source. Raises ReadError."""
+    label = visit.label
+    run = open_run(visit.source)
+    if not visit.with_config:
         run = replace(run, config=Config(), manifest={})
     diagnosis = diagnose(run)
     right = _right_findings(label, diagnosis)
@@ -73,7 +93,7 @@ def _examine(source: Path, label: Label, *, with_config: bool, prefixes: bool) -
     expected = bool(label.root_cause or label.incident)
     named = {finding.name for finding in diagnosis.findings}
     return Patient(
-        path=str(source),
+        path=str(visit.source),
         label=label,
         diagnosis=diagnosis,
         found=bool(right or incidents) if expected else None,
@@ -81,7 +101,7 @@ def _examine(source: Path, label: Label, *, with_config: bool, prefixes: bool) -
         verdict_right=diagnosis.verdict in label.verdict,
         missing=tuple(name for name in label.also if name not in named),
         onset_error=_onset_error(label, right),
-        false_alarm=_false_alarm(run, label, diagnosis, whole=not prefixes),
+        false_alarm=_false_alarm(run, label, diagnosis, whole=not visit.prefixes),
     )
 
 

@@ -9,15 +9,13 @@ from itertools import islice
 from klinic.diagnostics.readers import ReadError, find, no_run, plans, remarks
 from klinic.diagnostics.readers.reading import Plan, os_error
 from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.survey import pool
 from klinic.diagnostics.survey.case import Case, Found, examine, lost
 from klinic.diagnostics.survey.how import How
 from klinic.diagnostics.survey.index import Index, opened, stamp
-from klinic.diagnostics.survey.pool import Died, cores, spread
 
 LITTLE = 8  # runs that are judged sooner than all rules are hashed
-PAYS = 24  # runs, or what takes as long, from which on starting processes takes less time than it saves
 BYTES = 10_000_000  # that take about as long as a small run
-LIMIT_S = 900.0  # for one run in a process of its own
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ def survey(
     """
     listed = [_listed(path) for path in paths]
     wanted = [Job(plan, len(found) == 1, how, whole) for found, _ in listed for plan in found[: find.MAX_FILES]]
-    results = _found(wanted, 1 if whole else min(jobs or cores(), cores()), remember and not whole)
+    results = _found(wanted, 1 if whole else jobs, remember and not whole)
     judged: list[Judged] = []
     problems: list[str] = []
     for path, (found, problem) in zip(paths, listed, strict=True):
@@ -82,7 +80,7 @@ def _listed(path: str) -> tuple[list[Plan], str]:
         return [], os_error(error, path)
 
 
-def _found(wanted: Sequence[Job], count: int, remember: bool) -> Iterator[Found]:
+def _found(wanted: Sequence[Job], count: int | None, remember: bool) -> Iterator[Found]:
     """What there is in each plan, in order."""
     index = opened(wanted[0].how.fingerprint()) if remember and len(wanted) >= LITTLE else Index("")
     marks = [stamp(job.plan) for job in wanted]
@@ -99,16 +97,14 @@ def _found(wanted: Sequence[Job], count: int, remember: bool) -> Iterator[Found]
         index.close()
 
 
-def _judged(jobs: Sequence[Job], count: int) -> Generator[Found, None, None]:
+def _judged(jobs: Sequence[Job], count: int | None) -> Generator[Found, None, None]:
     """What there is in each plan; read and judged in this process where others would not pay."""
     if not jobs:
         return
     jobs[0].how.check()
-    if count > 1 and len(jobs) > 1 and sum(map(_weight, jobs)) >= PAYS:
-        for job, found in zip(jobs, spread(examined, jobs, count, LIMIT_S), strict=True):
-            yield lost(job.plan, found.why) if isinstance(found, Died) else found
-    else:
-        yield from map(examined, jobs)
+    results = pool.each(examined, jobs, jobs=count, weight=sum(map(_weight, jobs)))
+    for job, found in zip(jobs, results, strict=True):
+        yield lost(job.plan, found.why) if isinstance(found, pool.Died) else found
 
 
 def examined(job: Job) -> Found:
