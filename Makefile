@@ -13,7 +13,7 @@ REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --
 # Compiled code is kept: tests start klinic many times, and where the variable is set each start compiles it anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: bench demo test check quick test-long lint format types docs clean browser
+.PHONY: bench sanitize demo test check quick test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
 $(VENV)/installed: pyproject.toml constraints/cpu.txt
@@ -71,6 +71,15 @@ docs: $(VENV)/installed
 BENCH ?=
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.speed $(BENCH)
+
+# klinic-native built for gcc's sanitizers of addresses and undefined behaviour, over the damaged and random inputs of
+# its tests.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g
+READERS := tests/diagnostics/readers
+sanitize: $(VENV)/installed
+	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	$(BIN)/python -m pytest $(READERS)/test_native.py $(READERS)/test_quick_*.py -k "native or store or any_item"
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,11 +20,12 @@ typedef struct {
 const char *unfit(const Events *events) {
     const Record *records = events->records.buf;
     Py_ssize_t tags = events->records.len / (Py_ssize_t)sizeof *records, at = 0;
+    if (events->step.len > INT32_MAX / 2) return "events: the step is too long";
     if (!tags || events->width < 1 || events->width > MAX_WIDTH) return "events: no records, or no such step";
     for (Py_ssize_t tag = 0; tag < tags; tag++) {
         if (records[tag].start != at || records[tag].payload < STEP - PAYLOAD + events->width + 4)
             return "events: a record is too short or does not follow the one before";
-        at += PAYLOAD + records[tag].payload + CHECKSUM;
+        at += (Py_ssize_t)records[tag].payload + PAYLOAD + CHECKSUM;
         if (at > events->step.len) return "events: a record outside of the step";
     }
     if (at != events->step.len) return "events: the records are not the whole step";

@@ -61,6 +61,7 @@ static Py_ssize_t chunk_at(const Store *store, Py_ssize_t at, Chunk *chunk) {
 
 static int join(Store *store, size_t *size, const Chunk *chunk) {
     size_t more = (size_t)(chunk->end - chunk->at);
+    if (!more) return 1; /* there may be no room at all */
     if (store->room - *size < more) {
         size_t room = 2 * (*size + more);
         char *joined = realloc(store->joined, room);

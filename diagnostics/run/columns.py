@@ -132,7 +132,7 @@ class Columns(Cells):
         self._at = first - 1
         column = self._column(name)
         if column is not None:
-            column.frombytes((values if factor == 1.0 else values * factor).view("u1"))
+            column.frombytes((values if factor == 1.0 else values * factor).data.cast("B"))
 
     def put_late(self, row: int, values: Mapping[str, float | None], *, nulls_are_nan: bool) -> bool:
         """Write values into an earlier row, if these metrics have none there nor later; whether that was so."""

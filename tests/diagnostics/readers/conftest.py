@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -29,9 +30,9 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     place = tmp_path_factory.mktemp("native")
     sources = shutil.copytree(SOURCES, place / "sources", ignore=shutil.ignore_patterns("build", "*.egg-info"))
     command = [sys.executable, "-m", "pip", "--quiet", "install", "--no-build-isolation", "--no-deps", "--no-index"]
-    done = subprocess.run(
-        [*command, "--target", str(place / "site"), str(sources)], capture_output=True, text=True, timeout=240
-    )
+    command += ["--target", str(place / "site"), str(sources)]
+    env = {**os.environ, "CFLAGS": f"{os.environ.get('CFLAGS', '')} -Werror"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = (place / "site").glob(f"{_native.MODULE}.*")
     spec = importlib.util.spec_from_file_location(_native.MODULE, built)
