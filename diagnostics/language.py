@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,6 +44,31 @@ def tr(text: str, *values: object) -> str:
 def later(text: str) -> str:
     """A sentence of a table, which `tr` says where it is used; returned as it is."""
     return text
+
+
+def retold(text: str) -> str:
+    """What was said in English while a run was read or judged, in the language that is spoken now.
+
+    The message file NOTES knows it by the template that it was made from; English where no template fits.
+    """
+    for pattern, template in _templates(_LANG.get()):
+        if hit := pattern.fullmatch(text):
+            return template.format(*hit.groups())
+    return text
+
+
+NOTES = "notes.yaml"
+
+
+@cache
+def _templates(lang: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Templates of NOTES as patterns, the one that says most first."""
+    file = files("klinic.diagnostics").joinpath("messages", lang, NOTES)
+    known = parsed(file.read_text("utf-8")) if file.is_file() else {}
+    ordered = sorted(known.items(), key=lambda pair: -len(pair[0]))
+    return tuple(
+        (re.compile("(.+?)".join(map(re.escape, said.split("{}"))), re.DOTALL), told) for said, told in ordered
+    )
 
 
 @cache

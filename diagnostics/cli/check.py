@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
-from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ LEVELS = ("never", "info", "warn", "error")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="A rule that fails at any level; may repeat.")
 @click.option("--profile", metavar="NAME", help="default, strict, seed, or a profile of your own [default].")
 @format_options("text, json, markdown, junit, sarif, github, gitlab")
+@lang_option
 @click.option("--init", "good", metavar="RUN", help="Write klinic.yaml from a good run, and its schema for editors.")
 @click.option("--force", is_flag=True, help="With --init: replace klinic.yaml, or take a run that is not healthy.")
 def check(
@@ -70,10 +72,8 @@ def check(
     if paths.count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     settings = _settings(config, [_asked(text) for text in typed], steps, keys, fail_on, rules, profile)
-    made = [sheet for path in paths for sheet in _sheets(path, settings)]
-    from klinic.diagnostics.report.sheet import Ready
-
-    write_reports([Ready(sheet) for sheet in made], names, outs, SHEETS)
+    read = [(path, runs_of(path)) for path in paths]
+    made = write_sheets(lambda: [sheet for path, runs in read for sheet in _sheets(path, runs, settings)], names, outs)
     for sheet in made:
         for item in sheet.of("unsure"):
             own = item.message.startswith(sheet.subject)
@@ -133,12 +133,11 @@ def _settings(
     return found
 
 
-def _sheets(path: str, settings: Settings) -> list[Sheet]:
+def _sheets(path: str, runs: list[Run] | str, settings: Settings) -> list[Sheet]:
     """A sheet for each run of a path; one that says why where it cannot be read."""
     from klinic.diagnostics.gate.check import check as judge
     from klinic.diagnostics.gate.check import unread
 
-    runs = runs_of(path)
     if isinstance(runs, str):
         return [unread(path, runs)]
     today = datetime.now(UTC).date()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from klinic.diagnostics.cli.check import LEVELS, runs_of
 from klinic.diagnostics.cli.group import fail, say
-from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
     help="A finding that the baselines lack fails from this level on.",
 )
 @click.option("--ignore", multiple=True, metavar="METRIC", help="Leave metrics out, as in 'perf/*'; may repeat.")
+@click.option("--verbose", "-v", is_flag=True, help="Show each metric that passed, not their number alone.")
 @format_options("text, json, markdown, junit, sarif, github, gitlab")
+@lang_option
 def compare(
     paths: tuple[str, ...],
     sets: tuple[str, ...],
     fail_on: str,
     ignore: tuple[str, ...],
+    verbose: bool,
     names: tuple[str, ...],
     outs: tuple[str, ...],
 ) -> int:
@@ -55,10 +60,13 @@ def compare(
     if [*paths, *sets].count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     baselines = _baselines(sets or paths[:1])
-    made = [sheet for path in (paths if sets else paths[1:]) for sheet in _sheets(path, baselines, fail_on, ignore)]
-    from klinic.diagnostics.report.sheet import Ready
+    read = [(path, runs_of(path)) for path in (paths if sets else paths[1:])]
 
-    write_reports([Ready(sheet) for sheet in made], names, outs, SHEETS)
+    def make() -> list[Sheet]:
+        made = [sheet for path, runs in read for sheet in _sheets(path, runs, baselines, fail_on, ignore)]
+        return [replace(sheet, folds=()) for sheet in made] if verbose else made
+
+    made = write_sheets(make, names, outs)
     for sheet in made:
         for item in sheet.of("unsure"):
             say(item.message)
@@ -76,13 +84,14 @@ def _baselines(paths: tuple[str, ...]) -> list[Run]:
     return runs
 
 
-def _sheets(path: str, baselines: list[Run], fail_on: str, ignore: tuple[str, ...]) -> list[Sheet]:
+def _sheets(
+    path: str, runs: list[Run] | str, baselines: list[Run], fail_on: str, ignore: tuple[str, ...]
+) -> list[Sheet]:
     from klinic.diagnostics.engine.model import Severity
     from klinic.diagnostics.gate.check import unread
     from klinic.diagnostics.gate.compare import TOOL, is_same
     from klinic.diagnostics.gate.compare import compare as judge
 
-    runs = runs_of(path)
     if isinstance(runs, str):
         return [unread(path, runs, TOOL)]
     fails = None if fail_on == "never" else Severity[fail_on.upper()]

@@ -10,8 +10,10 @@ import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options, many_options
+from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.cli.parsed import Parsed
+from klinic.diagnostics.language import speaking
 from klinic.diagnostics.report.base import wants_rows
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ STEP = Parsed("step", _step)
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")
 @FAIL_ON
+@lang_option
 @many_options
 def diagnose(
     paths: tuple[str, ...],
@@ -52,7 +55,7 @@ def diagnose(
     first: int | None,
     last: int | None,
     fail_on: str,
-    jobs: int,
+    jobs: int | None,
     no_cache: bool,
 ) -> int:
     """Judge runs: logs, metric files, run directories, or - for stdin.
@@ -129,7 +132,7 @@ def with_cards(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _judge_all(
-    paths: tuple[str, ...], how: How, whole: bool, jobs: int, remember: bool
+    paths: tuple[str, ...], how: How, whole: bool, jobs: int | None, remember: bool
 ) -> tuple[list[Judged], list[str]]:
     """Every run that can be judged, and one line for each path or run that cannot. whole: reports want its rows."""
     from klinic.diagnostics.engine.card import CardError
@@ -137,7 +140,8 @@ def _judge_all(
 
     heed_ctrl_c()
     try:
-        return survey(paths, how, jobs=jobs, remember=remember, whole=whole)
+        with speaking("en"):  # what is judged is remembered, and read by programs; reports tell it
+            return survey(paths, how, jobs=jobs, remember=remember, whole=whole)
     except (OSError, CardError) as error:
         raise click.ClickException(str(error)) from None
 

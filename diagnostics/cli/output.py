@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
+from klinic.diagnostics.language import Lang, speaking, spoken
 from klinic.diagnostics.report.base import REPORTS, SHEETS, formats, load
+from klinic.diagnostics.report.sheet import Ready, Sheet
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -54,12 +56,31 @@ def write_reports(judged: Sequence[Any], names: Sequence[str], outs: Sequence[st
     """
     for index, name in enumerate(names):
         out = outs[index] if index < len(outs) else "-"
-        if out == "-":
-            _to_stdout(load(name, group)(judged, color=_colorful(), width=_width()))
-        else:
-            _to_file(Path(out), load(name, group)(judged))
+        with speaking(_lang_of(name)):
+            if out == "-":
+                _to_stdout(load(name, group)(judged, color=_colorful(), width=_width()))
+            else:
+                _to_file(Path(out), load(name, group)(judged))
         if name == "github":
             _to_summary(judged)
+
+
+PEOPLE = ("text", "markdown")  # formats in the language that is spoken; programs read English
+
+
+def _lang_of(name: str) -> Lang:
+    return spoken() if name in PEOPLE else "en"
+
+
+def write_sheets(make: Callable[[], Sequence[Sheet]], names: Sequence[str], outs: Sequence[str]) -> Sequence[Sheet]:
+    """Write sheets in each format, made in the language of that format; gives those that were made first."""
+    made: dict[Lang, Sequence[Sheet]] = {}
+    for index, name in enumerate(names):
+        lang = _lang_of(name)
+        with speaking(lang):
+            made[lang] = made[lang] if lang in made else make()
+            write_reports([Ready(sheet) for sheet in made[lang]], [name], outs[index : index + 1], SHEETS)
+    return next(iter(made.values()))
 
 
 def _to_summary(judged: Sequence[Any]) -> None:

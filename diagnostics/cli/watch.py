@@ -20,7 +20,9 @@ from klinic.diagnostics.cli.diagnose import cards_of, configured, overrides_of
 from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, nearest, say
 from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
+from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.parsed import Parsed
+from klinic.diagnostics.language import tr
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
@@ -55,6 +57,7 @@ def _until(text: str) -> Until:
 )
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to serve it.")
 @FAIL_ON
+@lang_option
 @judging_options
 def watch(
     path: str,
@@ -186,11 +189,11 @@ def _watched(
             session.wait()
             left = None if timeout is None else began + timeout - time.monotonic()
             if left is not None and left <= 0:
-                session.say(f"time is over: {until or 'the end'} has not come")
+                session.say(tr("time is over: {} has not come", until or tr("its end")))
                 return TIMEOUT
             pause = session.pause(interval)
             if wishes.came.wait(pause if left is None else min(pause, max(left, 0.01))):
-                session.say("left; the run goes on" if session.running else "left")
+                session.say(tr("left; the run goes on") if session.running else tr("left"))
                 return wishes.code or 130
 
 

@@ -168,8 +168,8 @@ class CardState:
         if self.seen.lacking:
             return ", ".join(self.seen.lacking)
         if self.compiled.card.applies and not self.seen.applied:
-            verb = "unknown whether" if self.seen.applied is None else "judged only where"
-            return f"{verb} {self.compiled.card.applies}"
+            where = self.compiled.card.applies
+            return f"unknown whether {where}" if self.seen.applied is None else f"judged only where {where}"
         return "too few values"
 
 

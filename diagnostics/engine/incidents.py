@@ -175,14 +175,22 @@ def ends_without_a_word(run: Run, facts: Facts) -> Incident | None:
         severity=Severity.WARN if recorded else Severity.INFO,
         line=run.last_line,
         text=run.lines[-1].text.strip()[:MAX_QUOTE] if run.lines else "",
-        message=f"the {'run' if recorded else 'log'} ends without a word at step {last} of {total}",
-        cause="a killed process writes nothing: SIGKILL, the kernel's or Ray's memory guard, a lost node, a job's time "
-        "limit" + ("" if recorded else "; or the log was cut or copied while the run went on"),
+        message=f"the run ends without a word at step {last} of {total}"
+        if recorded
+        else f"the log ends without a word at step {last} of {total}",
+        cause=_KILLED if recorded else _KILLED_OR_CUT,
         fix="look for the kill in `dmesg` and in the scheduler's log; start the same command again: "
         "trainer.resume_mode=auto takes up the last checkpoint (trainer.save_freq says how much is lost)",
     )
 
 
+_KILLED = (
+    "a killed process writes nothing: SIGKILL, the kernel's or Ray's memory guard, a lost node, a job's time limit"
+)
+_KILLED_OR_CUT = (
+    "a killed process writes nothing: SIGKILL, the kernel's or Ray's memory guard, a lost node, a job's time limit; "
+    "or the log was cut or copied while the run went on"
+)
 _LAST_WORDS = re.compile(r"Final validation metrics|train_runtime|^Traceback|(?:Error|Exception)\b.*:", re.MULTILINE)
 
 

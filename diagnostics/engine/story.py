@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Finding, Incident, Severity
 from klinic.diagnostics.engine.planned import STEP
+from klinic.diagnostics.language import tr
 
 SHOWN = 3
 NAMES = ("verl", "vLLM")
@@ -25,8 +26,8 @@ def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tup
 
 
 def _crash(incident: Incident) -> str:
-    place = f" (line {incident.line})" if incident.line else ""
-    return f"{capital(incident.message.rstrip('.'))}{place}."
+    place = tr(" (line {})", incident.line) if incident.line else ""
+    return f"{capital(incident.message.rstrip('.。'))}{place}{tr('.')}"
 
 
 def _chain(findings: Sequence[Finding]) -> str:
@@ -34,50 +35,52 @@ def _chain(findings: Sequence[Finding]) -> str:
     if root is None:
         return ""
     followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
-    text = f"{capital(root.message.rstrip('.'))}, {_since(root)}"
+    text = tr("{}, {}", capital(root.message.rstrip(".。")), _since(root))
     if followers:
         shown = sorted(followers, key=lambda f: -f.severity)[:SHOWN]
         early = [f for f in shown if f.first_step < root.first_step]
         later = [f for f in followers if f in shown and f not in early]
-        text += f"; first seen as {_told(early)}" if early else ""
-        text += f"; then {_told(later, len(followers) - SHOWN)}" if later else ""
-    return f"{text}.{_others(root, findings)}"
+        text += tr("; first seen as {}", _told(early)) if early else ""
+        text += tr("; then {}", _told(later, len(followers) - SHOWN)) if later else ""
+    return f"{text}{tr('.')}{_others(root, findings)}"
 
 
 def _told(findings: Sequence[Finding], rest: int = 0) -> str:
-    return _joined([f"{f.name} at step {f.first_step}" for f in findings], rest)
+    return _joined([tr("{} at step {}", f.name, f.first_step) for f in findings], rest)
 
 
 def _others(root: Finding, findings: Sequence[Finding]) -> str:
     """Roots beside the first one that need a look of their own."""
     names = [f.name for f in findings if f.root_cause is None and f.id != root.id and f.severity > Severity.INFO]
-    return f" Apart from that: {_joined(names[:SHOWN], len(names) - SHOWN)}." if names else ""
+    return tr(" Apart from that: {}.", _joined(names[:SHOWN], len(names) - SHOWN)) if names else ""
 
 
 def _since(finding: Finding) -> str:
     if finding.last_step == STEP:
-        return "before the first step"
+        return tr("before the first step")
     if finding.first_step == finding.last_step:
-        return f"at step {finding.first_step}"
+        return tr("at step {}", finding.first_step)
     if not finding.closed:
-        return f"from step {finding.first_step} on"
-    return f"in steps {finding.first_step} to {finding.last_step}"
+        return tr("from step {} on", finding.first_step)
+    return tr("in steps {} to {}", finding.first_step, finding.last_step)
 
 
 def _quiet(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
     remarks = len(findings) + len(incidents)
-    span = "Nothing to judge" if steps is None else f"Nothing needs action in {_span(*steps)}"
-    return f"{span}." if not remarks else f"{span}; {remarks} remark{'' if remarks == 1 else 's'} below."
+    span = tr("Nothing to judge") if steps is None else tr("Nothing needs action in {}", _span(*steps))
+    if not remarks:
+        return f"{span}{tr('.')}"
+    return tr("{}; 1 remark below.", span) if remarks == 1 else tr("{}; {} remarks below.", span, remarks)
 
 
 def _span(first: int, last: int) -> str:
-    return f"step {first}" if first == last else f"steps {first} to {last}"
+    return tr("step {}", first) if first == last else tr("steps {} to {}", first, last)
 
 
 def _joined(words: Sequence[str], rest: int = 0) -> str:
     """`a`, `a and b`, `a, b and 4 more`."""
-    items = [*words, f"{rest} more"] if rest > 0 else list(words)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    items = [*words, tr("{} more", rest)] if rest > 0 else list(words)
+    return items[0] if len(items) == 1 else tr("{} and {}", tr(", ").join(items[:-1]), items[-1])
 
 
 def capital(text: str) -> str:

@@ -183,10 +183,10 @@ def _spoiled(vital: Vital, run: Run) -> Vital:
     if not len(written):
         return vital
     bad = int((flags > 0).sum())
-    note = f"not finite at {bad} of {len(written)} steps"
     if flags[int(written[-1])]:
-        return replace(vital, status="sick", score=0, note=f"{note}, the last one included")
-    return replace(vital, note=note)
+        note = f"not finite at {bad} of {len(written)} steps, the last one included"
+        return replace(vital, status="sick", score=0, note=note)
+    return replace(vital, note=f"not finite at {bad} of {len(written)} steps")
 
 
 def trend(values: Sequence[float]) -> Trend:

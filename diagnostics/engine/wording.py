@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig import default, known, nearest, needs_plus, renamed
 
@@ -51,16 +52,20 @@ def right_key(key: str, groups: Mapping[str, str]) -> str:
     """What to write instead of a key that the config lacks."""
     old = renamed(key)
     if old is not None:
-        return f"write {old.new} (so called since verl {old.since})" if old.new else f"drop it (gone since {old.since})"
+        if not old.new:
+            return tr("drop it (gone since {})", old.since)
+        return tr("write {} (so called since verl {})", old.new, old.since)
     section, _, leaf = key.rpartition(".")
     if leaf in _YAML_WORDS and known(key):
-        return f"write {section}.'{leaf}'=...: YAML reads a bare {leaf} as a truth value, so that config quotes the key"
+        said = later("write {}.'{}'=...: YAML reads a bare {} as a truth value, so that config quotes the key")
+        return tr(said, section, leaf, leaf)
     if known(key) or needs_plus(key):
-        return f"{key} is there: the verl that ran is an older release or a fork, update it or drop the setting"
+        said = later("{} is there: the verl that ran is an older release or a fork, update it or drop the setting")
+        return tr(said, key)
     near = [one for one in nearest(key) if "." in key or _alike(key, one.rpartition(".")[2])]
     if near:
-        return f"write {' or '.join(near)}"
-    return f"there is no such key; only one that your own code reads is appended, as +{key}"
+        return tr("write {}", tr(" or ").join(near))
+    return tr("there is no such key; only one that your own code reads is appended, as +{}", key)
 
 
 def _alike(word: str, other: str) -> bool:
@@ -78,21 +83,26 @@ def gib(size: str, groups: Mapping[str, str]) -> str:
 
 def minutes(milliseconds: str, groups: Mapping[str, str]) -> str:
     """Milliseconds as minutes."""
-    return f"{float(milliseconds) / 60_000:.0f} min"
+    return tr("{:.0f} min", float(milliseconds) / 60_000)
 
 
 def column_advice(column: str, groups: Mapping[str, str]) -> str:
     """What a missing column of the data is, and where it comes from."""
-    return _COLUMNS.get(column, f"the code reads a column {column!r} that the data does not have")
+    known = _COLUMNS.get(column)
+    return tr(known) if known else tr("the code reads a column {!r} that the data does not have", column)
 
 
 _COLUMNS = {
-    "reward_model": "verl scores a row by reward_model.ground_truth; raw data sets do not have it: "
-    "write the parquet with one of verl's examples/data_preprocess scripts (gsm8k.py for GSM8K)",
-    "raw_prompt": "the reward reads the untokenised chat: set data.return_raw_chat=True",
-    "prompt": "the trainer reads a column `prompt`: rename yours, or name it with data.prompt_key (verl)",
-    "data_source": "verl picks the scorer by the column data_source: add it, or name yours with data.reward_fn_key",
-    "ground_truth": "reward_model of each row must be a mapping with ground_truth and style",
+    "reward_model": later(
+        "verl scores a row by reward_model.ground_truth; raw data sets do not have it: "
+        "write the parquet with one of verl's examples/data_preprocess scripts (gsm8k.py for GSM8K)"
+    ),
+    "raw_prompt": later("the reward reads the untokenised chat: set data.return_raw_chat=True"),
+    "prompt": later("the trainer reads a column `prompt`: rename yours, or name it with data.prompt_key (verl)"),
+    "data_source": later(
+        "verl picks the scorer by the column data_source: add it, or name yours with data.reward_fn_key"
+    ),
+    "ground_truth": later("reward_model of each row must be a mapping with ground_truth and style"),
 }
 
 WORDS: dict[str, Callable[[str, Mapping[str, str]], str]] = {

@@ -13,10 +13,12 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.gate import require
 from klinic.diagnostics.gate.naming import absent, in_run
 from klinic.diagnostics.gate.settings import Accepted, Settings
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
-from klinic.diagnostics.report.sheet import Item, Sheet
+from klinic.diagnostics.report.sheet import Item, Sheet, Status
+from klinic.diagnostics.report.told import told
 from klinic.diagnostics.report.words import count, steps
 from klinic.diagnostics.run import Run
 
@@ -36,45 +38,55 @@ def check(run: Run, settings: Settings, today: date, cards: Any = None) -> Sheet
 
 def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
     """The sheet of a path that could not be read."""
-    return Sheet(tool, path, (Item("reading", "READING", "reading the run", "unsure", problem),))
+    return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", problem),))
 
 
 def _steps(run: Run, least: int) -> list[Item]:
     if not least:
         return []
     seen = run.frame["step"].n_unique() if run.frame.height else 0
-    enough = f"{count(seen, 'step')}{f', {steps(*run.steps)}' if run.steps else ''}; asked {least}"
-    return [Item("steps", "STEPS", f"at least {count(least, 'step')}", "passed" if seen >= least else "failed", enough)]
+    there = count(seen, "step")
+    there = tr("{}, {}", there, steps(*run.steps)) if run.steps else there
+    title, status = tr("at least {}", count(least, "step")), _status(seen >= least)
+    return [Item("steps", "STEPS", title, status, tr("{}; asked {}", there, least))]
+
+
+def _status(met: bool) -> Status:
+    return "passed" if met else "failed"
 
 
 def _key(run: Run, key: str) -> Item:
     own = in_run(key, run)
     if own is None:
-        return Item("key", "KEY", f"{key} is logged", "failed", absent(key, run))
-    values = f"{count(run.frame[own].count(), 'value')}{f' under {own}' if own != key else ''}"
-    return Item("key", "KEY", f"{key} is logged", "passed", values)
+        return Item("key", "KEY", tr("{} is logged", key), "failed", absent(key, run))
+    values = count(run.frame[own].count(), "value")
+    return Item(
+        "key", "KEY", tr("{} is logged", key), "passed", values if own == key else tr("{} under {}", values, own)
+    )
 
 
 def _rules(run: Run, settings: Settings, today: date, cards: Any) -> list[Item]:
     if settings.fail_on == "never" and not settings.rules:
-        words = "fail_on is never and no rule is named: findings do not count"
-        return [Item("rules", "RULES", "findings and incidents", "skipped", words, Severity.NONE)]
+        words = tr("fail_on is never and no rule is named: findings do not count")
+        return [Item("rules", "RULES", tr("findings and incidents"), "skipped", words, Severity.NONE)]
     try:
-        judged = Judged(run, diagnose(run, profile=settings.profile, cards=cards))
+        judged = told(Judged(run, diagnose(run, profile=settings.profile, cards=cards)))
     except ReadError as error:
-        return [Item("rules", "RULES", "findings and incidents", "unsure", str(error))]
+        return [Item("rules", "RULES", tr("findings and incidents"), "unsure", str(error))]
     families = {one.name: one.family for one in judged.diagnosis.findings}
-    told = _accept(_found(judged, settings, families), settings.accepted, families, today)
-    if not any(item.status == "failed" for item in told):
-        told.insert(0, _quiet(settings))
-    return [*told, *([unjudged(judged)] if judged.diagnosis.not_applicable else [])]
+    items = _accept(_found(judged, settings, families), settings.accepted, families, today)
+    if not any(item.status == "failed" for item in items):
+        items.insert(0, _quiet(settings))
+    return [*items, *([unjudged(judged)] if judged.diagnosis.not_applicable else [])]
 
 
 def _quiet(settings: Settings) -> Item:
     least = settings.fail_on
-    above = "" if least == "error" else " or above"
-    words = f"none at {least}{above}" if least != "never" else f"none of {', '.join(settings.rules)} fired"
-    title = f"findings and incidents, profile {_name(settings.profile)}"
+    if least == "never":
+        words = tr("none of {} fired", ", ".join(settings.rules))
+    else:
+        words = tr("none at {}", tr(least)) if least == "error" else tr("none at {} or above", tr(least))
+    title = tr("findings and incidents, profile {}", _name(settings.profile))
     return Item("rules", "RULES", title, "passed", words, Severity.NONE)
 
 
@@ -104,23 +116,23 @@ def _demanded(item: Item, rules: Sequence[str], families: Families) -> Item:
 
 
 def _accept(items: Sequence[Item], accepted: Sequence[Accepted], families: Families, today: date) -> list[Item]:
-    told, used = [], set()
+    shown, used = [], set()
     for item in items:
         hits = [one for one in accepted if _named(item, one.rule, families)]
         used.update(hits)
-        told.append(_accepted(item, hits, today) if hits and item.status == "failed" else item)
-    return [*told, *(_needless(one) for one in accepted if one not in used)]
+        shown.append(_accepted(item, hits, today) if hits and item.status == "failed" else item)
+    return [*shown, *(_needless(one) for one in accepted if one not in used)]
 
 
 def _needless(one: Accepted) -> Item:
-    words = f"nothing to accept any more; take it out ({one.reason})"
-    return Item("accepted", "ACCEPTED", f"accepted {one.rule}", "remark", words, Severity.INFO, one.spot)
+    words = tr("nothing to accept any more; take it out ({})", one.reason)
+    return Item("accepted", "ACCEPTED", tr("accepted {}", one.rule), "remark", words, Severity.INFO, one.spot)
 
 
 def _accepted(item: Item, hits: Sequence[Accepted], today: date) -> Item:
     best = max(hits, key=lambda one: one.until)
     if best.until < today:
-        words = f"It was accepted until {best.until} ({best.reason}); that day is over."
+        words = tr("It was accepted until {} ({}); that day is over.", best.until, best.reason)
         return replace(item, message=f"{item.message} {words}")
-    why = f"accepted until {best.until}: {best.reason}"
+    why = tr("accepted until {}: {}", best.until, best.reason)
     return replace(item, status="skipped", accepted=why, message=f"{why}. {item.message}")

@@ -10,10 +10,13 @@ from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
 from klinic.diagnostics.gate.partings import Named, Parting, config_differences, partings
 from klinic.diagnostics.gate.regress import Level, compared, level
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item
-from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
-from klinic.diagnostics.report.words import count, listed, number
+from klinic.diagnostics.report.sheet import Item, Sheet, Spot
+from klinic.diagnostics.report.told import told
+from klinic.diagnostics.report.words import count, listed, number, plain
 from klinic.diagnostics.run import Run
 
 TOOL = "klinic compare"
@@ -38,24 +41,26 @@ def compare(
     diagnosis, known = _diagnosis(run), [_diagnosis(one) for one in baselines]
     items = [*_levels(own, others, ignore), *_new(diagnosis, known, run.source.path, fails)]
     items += [*_partings(own, others), *_config(own, others, diagnosis)]
-    subject = f"{run.source.path} against {_set(others)}"
-    return Sheet(TOOL, subject, tuple(items), _notes(others, diagnosis, run))
+    subject = tr("{} against {}", run.source.path, _set(others))
+    return Sheet(TOOL, subject, tuple(items), _notes(others, diagnosis, run), folds=("metric",))
 
 
 def _set(others: Sequence[Named]) -> str:
-    return others[0].name if len(others) == 1 else f"{len(others)} baselines ({listed([one.name for one in others])})"
+    if len(others) == 1:
+        return others[0].name
+    return tr("{} ({})", count(len(others), "baseline"), listed([one.name for one in others]))
 
 
 def _diagnosis(run: Run) -> Diagnosis | None:
     try:
-        return diagnose(run)
+        return told(Judged(run, diagnose(run))).diagnosis
     except ReadError:
         return None
 
 
 def _notes(others: Sequence[Named], diagnosis: Diagnosis | None, run: Run) -> tuple[str, ...]:
-    one = "one baseline: the band knows the noise within a run, not that between seeds; give more with --baseline"
-    none = f"{run.source.path}: the rules cannot judge it, so that findings are not compared"
+    one = tr("one baseline: the band knows the noise within a run, not that between seeds; give more with --baseline")
+    none = tr("{}: the rules cannot judge it, so that findings are not compared", run.source.path)
     return (*([one] if len(others) == 1 else []), *([none] if diagnosis is None else []))
 
 
@@ -63,8 +68,8 @@ def _levels(own: Named, others: Sequence[Named], ignore: Sequence[str]) -> list[
     names = [name for name in compared(own, others) if not any(fnmatchcase(name, word) for word in ignore)]
     levels = [one for name in names if (one := level(own, others, name))]
     if not levels:
-        words = f"no metric with a better direction at a step that {own.name} and {_set(others)} share"
-        return [Item("metric", "METRIC", "levels", "unsure", words)]
+        words = tr("no metric with a better direction at a step that {} and {} share", own.name, _set(others))
+        return [Item("metric", "METRIC", tr("levels"), "unsure", words)]
     return [*(_level(one, own.name) for one in levels), *_gone(own, others)]
 
 
@@ -73,15 +78,17 @@ def _gone(own: Named, others: Sequence[Named]) -> list[Item]:
     shared = [name for name in others[0].run.metrics if all(one.run.has(name) for one in others)]
     gone = [name for name in shared if not own.run.has(name)]
     said = f"{', '.join(gone[:MOST])}{', ...' if len(gone) > MOST else ''}"
-    return [Item("metric", "METRIC", f"{count(len(gone), 'metric')} not logged here", "skipped", said)] if gone else []
+    title = tr("{} not logged here", count(len(gone), "metric"))
+    return [Item("metric", "METRIC", title, "skipped", said)] if gone else []
 
 
 def _level(one: Level, path: str) -> Item:
-    band = f"{number(one.low)} to {number(one.high)} ({count(one.seeds, 'baseline')})"
-    way = "worse" if one.worse else "better" if one.better else "within the band"
-    if way == "within the band" and not one.low <= one.value <= one.high:
-        way = "outside the band, in the healthy range"
-    message = f"{number(one.value)} at step {one.step}, {way}: {band}, {'higher' if one.higher else 'lower'} is better"
+    band = tr("{} ({})", tr("{} to {}", number(one.low), number(one.high)), count(one.seeds, "baseline"))
+    way = tr("worse") if one.worse else tr("better") if one.better else tr("within the band")
+    if not (one.worse or one.better or one.low <= one.value <= one.high):
+        way = tr("outside the band, in the healthy range")
+    wanted = tr("higher is better") if one.higher else tr("lower is better")
+    message = tr("{} at step {}, {}: {}, {}", number(one.value), one.step, way, band, wanted)
     return Item("metric", "METRIC", one.metric, "failed" if one.worse else "passed", message, spot=Spot(path))
 
 
@@ -95,7 +102,8 @@ def _new(found: Diagnosis | None, known: Sequence[Diagnosis | None], path: str, 
     fresh = [one for one in found.findings if one.severity > max(before.get(one.id, 0), Severity.INFO)]
     items += [finding_item(one, path, least, found.prescription) for one in fresh]
     if not items:
-        return [Item("rules", "RULES", "new findings", "passed", "none that the baselines do not have", Severity.NONE)]
+        none = tr("none that the baselines do not have")
+        return [Item("rules", "RULES", tr("new findings"), "passed", none, Severity.NONE)]
     return items if fails else [_quiet(item) for item in items]
 
 
@@ -118,10 +126,14 @@ def _severities(known: Sequence[Diagnosis | None]) -> dict[str, int]:
 def _partings(own: Named, others: Sequence[Named]) -> list[Item]:
     """The first steps where the run left every baseline, the earliest first."""
     found = _from_all(own, others)
-    words = [f"step {one.step}: {one.metric} {number(one.value)} against {number(one.other_value)}" for one in found]
-    more = f"; and {len(words) - MOST} more" if len(words) > MOST else ""
-    said = "; ".join(words[:MOST]) + more or "the curves never part beyond their noise"
-    return [Item("parting", "PARTING", "where they part", "remark", said, Severity.INFO)]
+    words = [_parted(one) for one in found]
+    more = tr("; and {} more", len(words) - MOST) if len(words) > MOST else ""
+    said = tr("; ").join(words[:MOST]) + more or tr("the curves never part beyond their noise")
+    return [Item("parting", "PARTING", tr("where they part"), "remark", said, Severity.INFO)]
+
+
+def _parted(one: Parting) -> str:
+    return tr("step {}: {} {} against {}", one.step, one.metric, number(one.value), number(one.other_value))
 
 
 def _from_all(own: Named, others: Sequence[Named]) -> list[Parting]:
@@ -138,22 +150,22 @@ def _config(own: Named, others: Sequence[Named], found: Diagnosis | None) -> lis
     differing = [(key, values) for key, values in rows if values[-1] not in values[:-1] and not key.endswith(PLACES)]
     if not own.run.config or not all(one.run.config for one in others):
         lacking = [one.name for one in (own, *others) if not one.run.config]
-        return [Item("config", "CONFIG", "config", "skipped", f"no config in {listed(lacking)}", Severity.NONE)]
+        none = tr("no config in {}", listed(lacking))
+        return [Item("config", "CONFIG", tr("config"), "skipped", none, Severity.NONE)]
     if not differing:
-        return [
-            Item("config", "CONFIG", "config", "passed", "no setting that the baselines do not have", Severity.NONE)
-        ]
-    told = [_setting(key, values, found) for key, values in differing]
-    return sorted(told, key=lambda item: "explains" not in item.message)[: 3 * MOST]
+        none = tr("no setting that the baselines do not have")
+        return [Item("config", "CONFIG", tr("config"), "passed", none, Severity.NONE)]
+    reasons = {key: explained(key, found.findings) if found else [] for key, _ in differing}
+    items = [_setting(key, values, reasons[key]) for key, values in differing]
+    return sorted(items, key=lambda item: not reasons[item.name])[: 3 * MOST]
 
 
-def _setting(key: str, values: Sequence[str | None], found: Diagnosis | None) -> Item:
-    old = listed(list(dict.fromkeys("unset" if value is None else value for value in values[:-1])))
-    why = explained(key, found.findings) if found else []
-    said = f"{old} -> {'unset' if values[-1] is None else values[-1]}"
-    said += f"; explains {listed(why)}" if why else "; no finding names it"
-    status: Status = "remark"
-    return Item("config", "CONFIG", key, status, said, Severity.INFO)
+def _setting(key: str, values: Sequence[str | None], why: Sequence[str]) -> Item:
+    """A setting with its values; why: the findings that it explains."""
+    *before, new = (plain(value) for value in values)
+    said = f"{listed(list(dict.fromkeys(before)))} -> {new}"
+    said += tr("; explains {}", listed(why)) if why else tr("; no finding names it")
+    return Item("config", "CONFIG", key, "remark", said, Severity.INFO)
 
 
 def explained(key: str, findings: Sequence[Finding]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from klinic.diagnostics.knowledge import canonical, metric
 from klinic.diagnostics.knowledge.names import other_names
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.run import Run
 
@@ -26,15 +27,17 @@ def in_run(name: str, run: Run) -> str | None:
 def absent(name: str, run: Run) -> str:
     """What to say of a metric that a run does not have: the nearest names that it has."""
     if not run.metrics:
-        return f"{name} is not in this log: it holds no metrics"
+        return tr("{} is not in this log: it holds no metrics", name)
     others = {raw: own for own in run.metrics for _, raw in other_names(own)}
     near = (
         nearest(name, [*run.metrics, *others]) or nearest(name.rsplit("/", 1)[-1], run.metrics) or _holding(name, run)
     )
-    return f"{name} was never logged{near or f'; this run has {len(run.metrics)} metrics (klinic diagnose -f json)'}"
+    return tr("{} was never logged", name) + (
+        near or tr("; this run has {} metrics (klinic diagnose -f json)", len(run.metrics))
+    )
 
 
 def _holding(name: str, run: Run) -> str:
     word = name.rsplit("/", 1)[-1].lower()
     hits = [own for own in run.metrics if word and word in own.lower()][:3]
-    return f"; did you mean {' or '.join(hits)}?" if hits else ""
+    return tr("; did you mean {}?", tr(" or ").join(hits)) if hits else ""

@@ -13,6 +13,7 @@ from typing import Any
 
 from klinic.diagnostics.gate.asked import Asked
 from klinic.diagnostics.gate.naming import absent, in_run
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.report.sheet import Item, Status
 from klinic.diagnostics.report.words import number
 from klinic.diagnostics.run import Run
@@ -77,11 +78,11 @@ def _absolute(expression: str, run: Run) -> Met:
     at = next((row for row in reversed(range(len(truths))) if truths[row] is not None), None)
     if at is None:
         return Met("unsure", _too_few(parsed.node, run))
-    shown = "it holds" if truths[at] else "it does not hold"
+    shown = tr("it holds") if truths[at] else tr("it does not hold")
     if parsed.left is not None and parsed.right is not None:
         sides = [_at(side, run, at) for side in (parsed.left, parsed.right)]
-        shown = f"it is {number(sides[0])}, asked {parsed.op} {number(sides[1])}"
-    return Met("passed" if truths[at] else "failed", f"{shown} (at step {run.frame['step'][at]})")
+        shown = tr("it is {}, asked {} {}", number(sides[0]), parsed.op, number(sides[1]))
+    return Met("passed" if truths[at] else "failed", tr("{} (at step {})", shown, run.frame["step"][at]))
 
 
 def _relative(asked: Asked, run: Run) -> Met:
@@ -90,17 +91,19 @@ def _relative(asked: Asked, run: Run) -> Met:
     try:
         other = open_run(str(asked.relative_to))
     except (ReadError, OSError) as error:
-        return Met("unsure", f"relative_to cannot be read: {error}")
+        return Met("unsure", tr("relative_to cannot be read: {}", error))
     if lacking := _lacking(asked.expression, other):
-        return Met("unsure", f"{asked.relative_to}: {absent(lacking, other)}")
+        return Met("unsure", tr("{}: {}", asked.relative_to, absent(lacking, other)))
     here, there = _newest(asked.left, run), _newest(asked.left, other)
     if here is None or there is None:
         where = run if here is None else other
-        return Met("unsure", f"{where.source.path}: too few values of {', '.join(_names(asked.expression))}")
+        names = ", ".join(_names(asked.expression))
+        return Met("unsure", tr("{}: too few values of {}", where.source.path, names))
     # A share of a level below zero: 0.95 is 5 % of its size below it, as for a level above zero.
     bound = there + (asked.factor - 1) * abs(there)
     holds = here >= bound if asked.op == ">=" else here <= bound
-    said = f"it is {number(here)}, asked {asked.op} {number(bound)} ({number(there)} in {asked.relative_to})"
+    said = tr("it is {}, asked {} {}", number(here), asked.op, number(bound))
+    said = tr("{} ({} in {})", said, number(there), asked.relative_to)
     return Met("passed" if holds else "failed", said)
 
 
@@ -116,8 +119,8 @@ def _at(node: Node, run: Run, row: int) -> float | None:
 
 
 def _too_few(node: Node, run: Run) -> str:
-    counts = [f"{run.frame[name].count()} of {name}" for name in sorted(node.metrics) if run.has(name)]
-    return f"too few values to judge it: {', '.join(counts) or 'none'}"
+    counts = [tr("{} of {}", run.frame[name].count(), name) for name in sorted(node.metrics) if run.has(name)]
+    return tr("too few values to judge it: {}", ", ".join(counts) or tr("none"))
 
 
 def spans(node: Node) -> dict[str, int]:
@@ -144,7 +147,8 @@ def _spoiled(node: Node, run: Run) -> str:
         bad = [row for row in rows if codes[row]]
         if bad:
             word, step = WORDS[codes[bad[-1]]], run.frame["step"][bad[-1]]
-            many = f"{len(bad)} of the {len(rows)} values" if len(rows) > 1 else "the value"
-            are = "is" if len(bad) == 1 else "are"
-            return f"{many} of {name} that it looks at {are} not finite ({word} at step {step})"
+            if len(rows) == 1:
+                return tr("not finite: the value of {} that it looks at ({} at step {})", name, word, step)
+            seen = later("not finite: {} of the {} values of {} that it looks at ({} at step {})")
+            return tr(seen, len(bad), len(rows), name, word, step)
     return ""

@@ -11,11 +11,12 @@ from rich.text import Text
 
 from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
+from klinic.diagnostics.language import columns, padded, tr
 from klinic.diagnostics.live.gauges import STYLES, gauges
 from klinic.diagnostics.live.look import ENDED, Look
-from klinic.diagnostics.live.wording import clock, standing
+from klinic.diagnostics.live.wording import clock, place, standing
 from klinic.diagnostics.report.layout import clean
-from klinic.diagnostics.report.phrases import evidence_words, telling, when
+from klinic.diagnostics.report.phrases import evidence_words, sentence, telling, when
 
 
 class Block:
@@ -31,7 +32,7 @@ def detail(look: Look, width: int) -> list[Block]:
     found = look.diagnosis
     blocks = [Block(_head(look, width), 0), Block(_progress(look, width), 0)]
     if found is None:
-        return [*blocks, Block("nothing to judge yet", 0, "dim")]
+        return [*blocks, Block(tr("nothing to judge yet"), 0, "dim")]
     blocks.append(Block(found.story, 1))
     blocks += [Block(_stall(look), 0)] if look.state == "stalled" else []
     if any(vital.value is not None for vital in found.vitals):
@@ -42,7 +43,7 @@ def detail(look: Look, width: int) -> list[Block]:
 def _found(found: Diagnosis) -> list[Block]:
     loud = [one for one in found.findings if one.root_cause is None and _matters(one, found.findings)]
     crashes = [one for one in found.incidents if one.severity > Severity.INFO]
-    blocks = [Block("\nFindings", 3, "bold")] if loud or crashes else []
+    blocks = [Block("\n" + tr("Findings"), 3, "bold")] if loud or crashes else []
     blocks += [Block(_incident(one), 3) for one in crashes]
     for root in loud:
         blocks.append(Block(_finding(root), 3))
@@ -53,7 +54,9 @@ def _found(found: Diagnosis) -> list[Block]:
 
 def _prescribed(found: Diagnosis) -> list[Block]:
     first = [clean(one.override) for one in found.prescription if one.rank == 1]
-    text = Text("\nPrescription", style="bold").append("".join(f"\n  {one}" for one in first), "not bold green")
+    text = Text("\n" + tr("Prescription"), style="bold").append(
+        "".join(f"\n  {one}" for one in first), "not bold green"
+    )
     return [Block(text, 4)] if first else []
 
 
@@ -65,36 +68,35 @@ def _head(look: Look, width: int) -> Text:
     found = look.diagnosis
     line = Text(no_wrap=True, overflow="ellipsis")
     if found is not None:
-        line.append(f"{found.verdict}", STYLES[found.verdict])
-        line.append(f", health {found.health} of 100: ")
+        line.append(tr(found.verdict), STYLES[found.verdict])
+        line.append(tr(", health {} of 100: ", found.health))
     return line.append(tail(clean(look.name), width - 30))
 
 
 def _progress(look: Look, width: int) -> RenderableType:
-    pace = f"{look.pace:.3g} s/step" if look.pace else ""
-    left = f"{clock(look.left)} left" if look.left is not None else ""
-    words = "  ".join(filter(None, (look.phase, standing(look) if look.state in ENDED else _place(look), pace, left)))
+    pace = tr("{:.3g} s/step", look.pace) if look.pace else ""
+    left = tr("{} left", clock(look.left)) if look.left is not None else ""
+    stands = standing(look) if look.state in ENDED else place(look)
+    words = "  ".join(filter(None, (look.phase, stands, pace, left)))
     if not look.total or not look.step or look.state in ENDED:
         return Text(clean(words), no_wrap=True, overflow="ellipsis")
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_row(
-        Text(words), ProgressBar(total=look.total, completed=look.step, width=max(8, min(30, width - len(words) - 4)))
+        Text(words),
+        ProgressBar(total=look.total, completed=look.step, width=max(8, min(30, width - columns(words) - 4))),
     )
     return row
 
 
-def _place(look: Look) -> str:
-    return "before its first step" if not look.step else f"step {look.step}{f' of {look.total}' if look.total else ''}"
-
-
 def _stall(look: Look) -> Text:
-    usual = f" (one takes {look.pace:.3g} s)" if look.pace else ""
-    return Text(f"stalled: no new step for {clock(look.silent)}{usual}", style="bold yellow")
+    usual = tr(" (one takes {:.3g} s)", look.pace) if look.pace else ""
+    return Text(tr("stalled: no new step for {}", clock(look.silent)) + usual, style="bold yellow")
 
 
 def _incident(one: Incident) -> Text:
-    line = Text(f"  {one.severity}  ", STYLES[str(one.severity)])
-    return line.append(clean(f"{one.name} ({one.id}): {one.message}. {one.fix}"), "not bold default")
+    line = Text(f"  {tr(str(one.severity))}  ", STYLES[str(one.severity)])
+    said = tr("{}: {}", f"{one.name} ({one.id})", tr("{} {}", sentence(one.message), one.fix))
+    return line.append(clean(said), "not bold default")
 
 
 def _finding(root: Finding) -> Text:
@@ -106,7 +108,8 @@ def _finding(root: Finding) -> Text:
 
 def _line(one: Finding, indent: int) -> Text:
     label = f"{one.severity}"
-    return Text(" " * indent).append(f"{label:<6} ", STYLES[label]).append(f"{one.name} ({one.id}), {when(one)}")
+    title = tr("{}, {}", f"{one.name} ({one.id})", when(one))
+    return Text(" " * indent).append(f"{padded(tr(label), 6)} ", STYLES[label]).append(title)
 
 
 def tail(text: str, width: int) -> str:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from klinic.diagnostics.engine.model import Vital
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.report.text import ARROWS
 from klinic.diagnostics.report.words import bounds, number, sparkline
 
@@ -34,11 +35,11 @@ def gauges(vitals: Sequence[Vital], width: int) -> Table:
         spark = sparkline(vital.spark, 16) if len(vital.spark) > 1 else ""
         style = STYLES.get(vital.status, "dim")
         cells = [
-            Text(f"{vital.status}", style),
+            Text(tr(vital.status), style),
             Text(vital.title),
             Text(f"{number(vital.value)} {ARROWS[vital.trend]}"),
             _band(vital, style),
-            Text(bounds(vital.low, vital.high) or "no level yet", "dim"),
+            Text(bounds(vital.low, vital.high) or tr("no level yet"), "dim"),
             Text(spark, style),
             Text(vital.unit, "dim"),
         ]

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Finding, Severity, Vital
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.live.changes import Change, changes
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.live.wording import clock, standing
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, telling
-from klinic.diagnostics.report.words import number
+from klinic.diagnostics.report.words import count, number
 
 SILENT = ("finding", "alert", "started", "resumed", "finished", "failed", "stopped")  # kinds that other lines tell
 
@@ -35,13 +36,13 @@ class Plain:
         return [f"{head}{name}  {line}" for line in told]
 
     def _begin(self, look: Look) -> Iterator[str]:
-        name = "" if self._named else f" {clean(look.name)}"
-        read = f"{look.rows} row{'s' * (look.rows != 1)} read" if look.rows else "no step yet"
-        yield f"watch {name.strip() or 'run'}: {read}, {standing(look)}"
+        name = tr("run") if self._named else clean(look.name)
+        read = tr("{} read", count(look.rows, "row")) if look.rows else tr("no step yet")
+        yield tr("watch {}: {}, {}", name, read, standing(look))
         if look.rows:
             yield _step_line(look)
         if look.diagnosis and look.state not in ENDED:
-            yield f"so far: {look.diagnosis.story}"
+            yield tr("so far: {}", look.diagnosis.story)
 
     def _step(self, before: Look, look: Look) -> Iterator[str]:
         if look.rows != before.rows:
@@ -51,7 +52,8 @@ class Plain:
         for event in look.run.events[self._events :]:
             if not event.kind.startswith(SILENT):
                 said = ", ".join(f"{key} {_value(value)}" for key, value in event.data.items())
-                yield clean(f"{event.kind} at step {event.step}{': ' * bool(said)}{said}")[:300]
+                when = tr("{} at step {}", event.kind, event.step)
+                yield clean(tr("{}: {}", when, said) if said else when)[:300]
 
 
 def _value(value: object) -> str:
@@ -59,21 +61,21 @@ def _value(value: object) -> str:
 
 
 def _step_line(look: Look) -> str:
-    place = f"step {look.step}{f'/{look.total}' if look.total else ''}"
+    step = tr("step {}", f"{look.step}{f'/{look.total}' if look.total else ''}")
     found = look.diagnosis
     vitals = (
         [f"{vital.title} {number(vital.value)}{_mark(vital)}" for vital in found.vitals if vital.value is not None]
         if found
         else []
     )
-    health = f"health {found.health} {found.verdict}" if found else "not judged yet"
-    pace = f"{look.pace:.3g} s/step" if look.pace else ""
-    left = f"{clock(look.left)} left" if look.left is not None else ""
-    return "  ".join(filter(None, (place, health, ", ".join(vitals), pace, left)))
+    health = tr("health {} {}", found.health, tr(found.verdict)) if found else tr("not judged yet")
+    pace = tr("{:.3g} s/step", look.pace) if look.pace else ""
+    left = tr("{} left", clock(look.left)) if look.left is not None else ""
+    return "  ".join(filter(None, (step, health, ", ".join(vitals), pace, left)))
 
 
 def _mark(vital: Vital) -> str:
-    return {"sick": " (sick)", "watch": " (watch)"}.get(vital.status, "")
+    return tr(" ({})", tr(vital.status)) if vital.status in ("sick", "watch") else ""
 
 
 def _change(change: Change) -> str:
@@ -81,32 +83,35 @@ def _change(change: Change) -> str:
     if finding is not None:
         return _found(change.kind, finding, look)
     if incident is not None:
-        line = f" at line {incident.line}" if incident.line else ""
-        return f"incident {incident.severity} {incident.name} ({incident.id}){line}: {incident.message}; {incident.fix}"
+        title = f"{incident.name} ({incident.id})"
+        title = tr("{} at line {}", title, incident.line) if incident.line else title
+        said = tr("; ").join((incident.message, incident.fix))
+        return tr("incident {} {}: {}", tr(str(incident.severity)), title, said)
     if change.kind == "stalled":
-        return f"stalled: no new step for {clock(look.silent)}{f'; one takes {look.pace:.3g} s' if look.pace else ''}"
+        usual = tr("; one takes {:.3g} s", look.pace) if look.pace else ""
+        return tr("stalled: no new step for {}", clock(look.silent)) + usual
     if change.kind == "moving":
-        return "moving again"
+        return tr("moving again")
     if change.kind == "restarted":
-        return f"attempt {len(look.run.attempts)} begins at step {look.run.attempts[-1].first_step}"
-    return f"ended: {standing(look)}{_story(look)}"
+        return tr("attempt {} begins at step {}", len(look.run.attempts), look.run.attempts[-1].first_step)
+    return tr("ended: {}", standing(look)) + _story(look)
 
 
 def _story(look: Look) -> str:
-    return f"; {look.diagnosis.story}" if look.diagnosis else ""
+    return tr("; ") + look.diagnosis.story if look.diagnosis else ""
 
 
 def _found(kind: str, one: Finding, look: Look) -> str:
     title = f"{one.name} ({one.id})"
     if kind == "cleared":
-        return f"cleared {title} at step {look.step}"
+        return tr("cleared {} at step {}", title, look.step)
+    level = tr(str(one.severity))
     if kind in ("worse", "eased"):
-        return f"{kind} {one.severity} {title}: {one.message}"
-    shown = "; ".join(evidence_words(item) for item in telling(one.evidence, 1))
+        template = later("worse {} {}: {}") if kind == "worse" else later("eased {} {}: {}")
+        return tr(template, level, title, one.message)
+    shown = tr("; ").join(evidence_words(item) for item in telling(one.evidence, 1))
     fixes = [item.override for item in look.diagnosis.prescription if item.rank == 1] if look.diagnosis else []
-    fix = (
-        f"; prescription: {' '.join(fixes)}"
-        if fixes and one.root_cause is None and one.severity > Severity.INFO
-        else ""
-    )
-    return f"found {one.severity} {title} since step {one.first_step}: {one.message}{'; ' * bool(shown)}{shown}{fix}"
+    parts = [one.message, *([shown] if shown else [])]
+    if fixes and one.root_cause is None and one.severity > Severity.INFO:
+        parts.append(tr("prescription: {}", " ".join(fixes)))
+    return tr("found {} {} since step {}: {}", level, title, one.first_step, tr("; ").join(parts))

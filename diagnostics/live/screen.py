@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.live.detail import Block, detail, tail
 from klinic.diagnostics.live.gauges import STYLES
 from klinic.diagnostics.live.look import ENDED, Look
@@ -44,7 +45,7 @@ class Screen:
 
     def _foot(self) -> Text:
         running = any(look.state not in ENDED for look in self._looks) or not self._looks
-        words = f"{time.strftime('%H:%M:%S')}{'  Ctrl-C leaves; the run goes on' if running else ''}"
+        words = f"{time.strftime('%H:%M:%S')}{tr('  Ctrl-C leaves; the run goes on') if running else ''}"
         return Text(words, style="dim", no_wrap=True, overflow="ellipsis")
 
 
@@ -72,27 +73,27 @@ def _table(looks: Sequence[Look], width: int, most: int) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name, wide in (
         ("", 7),
-        ("health", 6),
-        ("run", 0),
-        ("state", 11),
-        ("step", 9),
-        ("left", 10),
-        ("worst finding", 0),
+        (tr("health"), 6),
+        (tr("run"), 0),
+        (tr("state"), 11),
+        (tr("step"), 9),
+        (tr("left"), 10),
+        (tr("worst finding"), 0),
     ):
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=wide or 10, ratio=None if wide else 1)
     for look in looks[:most]:
         found, worst = look.diagnosis, next(iter(look.findings()), None)
         table.add_row(
-            Text(_verdict(look) or "-", STYLES.get(_verdict(look), "dim")),
+            Text(tr(_verdict(look)) if _verdict(look) else "-", STYLES.get(_verdict(look), "dim")),
             str(found.health) if found else "-",
             Text(tail(clean(str(Path(look.name).absolute())[above:]), max(16, (width - 60) // 2))),
-            Text(look.state, "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
+            Text(tr(look.state), "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
             _step(look),
             clock(look.left),
-            f"{worst.name}, since step {worst.first_step}" if worst else "",
+            tr("{}, since step {}", worst.name, worst.first_step) if worst else "",
         )
     if len(looks) > most:
-        table.add_row("", "", Text(f"and {len(looks) - most} more", "dim"))
+        table.add_row("", "", Text(tr("and {} more", len(looks) - most), "dim"))
     return table
 
 

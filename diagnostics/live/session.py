@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.engine.diagnose import JudgeError
+from klinic.diagnostics.language import speaking, tr
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.live.plain import Plain
 from klinic.diagnostics.live.until import Until, exit_code
@@ -54,17 +56,20 @@ class Session:
                 raise
             self._note(str(error))
         self._looked = True
-        self._alert()
+        with speaking("en"):  # whoever gets an alert is another person, or a program
+            sent = self._sent()
+        for channel, title in sent:
+            self._note(tr("alert to {}: {}", channel, title))
         self._show()
 
-    def _alert(self) -> None:
-        for look in self.looks if self._alerter is not None else ():
-            for channel, message in self._alerter.take(look):  # type: ignore[union-attr]
-                self._note(f"alert to {channel.name}: {message.title}")
+    def _sent(self) -> list[tuple[str, str]]:
+        """Send what is to be sent; channel and title of each alert."""
+        sent = [one for look in self.looks for one in self._alerter.take(look)] if self._alerter is not None else []
+        return [(channel.name, message.title) for channel, message in sent]
 
     def _receipt(self, receipt: Receipt) -> None:
         if receipt.trouble:
-            self._note(f"the alert to {receipt.channel} was not delivered: {receipt.trouble}")
+            self._note(tr("the alert to {} was not delivered: {}", receipt.channel, receipt.trouble))
 
     def _note(self, text: str) -> None:
         if text in self._notes[-1:]:
@@ -77,18 +82,18 @@ class Session:
         if not self._plain:
             self._draw()
             return
-        for look in self.looks:
+        for look in map(_told, self.looks):
             named = len(self.looks) > 1 or look.name != self._path
             for line in self._lines.setdefault(look.name, Plain(named)).lines(look):
                 _print(line)
 
     def _waiting(self) -> str:
-        return f"nothing to read yet in {self._path}; waiting"
+        return tr("nothing to read yet in {}; waiting", self._path)
 
     def _draw(self) -> None:
         from klinic.diagnostics.live.screen import Screen
 
-        self._view.update(Screen(self.looks, self._waiting(), self._notes), refresh=True)
+        self._view.update(Screen(list(map(_told, self.looks)), self._waiting(), self._notes), refresh=True)
 
     def say(self, text: str) -> None:
         """A last word."""
@@ -135,6 +140,14 @@ class Session:
         if self._alerter is not None:
             self._alerter.close()
         self._watcher.close()
+
+
+def _told(look: Look) -> Look:
+    """A look with its diagnosis in the language that is spoken; alerts and metrics keep to English."""
+    from klinic.diagnostics.report.base import Judged
+    from klinic.diagnostics.report.told import told
+
+    return replace(look, diagnosis=told(Judged(look.run, look.diagnosis)).diagnosis) if look.diagnosis else look
 
 
 def _alerter(told: Alerts, receipt: Any) -> Any:

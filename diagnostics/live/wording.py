@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.live.look import Look
 
 
@@ -11,21 +12,28 @@ def clock(seconds: float | None) -> str:
         return ""
     whole = max(0, round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return tr("{} s", whole)
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
+        return tr("{} min {} s", whole // 60, whole % 60)
     if whole < 48 * 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+        return tr("{} h {} min", whole // 3600, whole % 3600 // 60)
+    return tr("{} d {} h", whole // 86400, whole % 86400 // 3600)
+
+
+def place(look: Look) -> str:
+    """`before its first step`, `step 12 of 40`."""
+    if not look.step:
+        return tr("before its first step")
+    return tr("step {} of {}", look.step, look.total) if look.total else tr("step {}", look.step)
 
 
 def standing(look: Look) -> str:
     """`running, step 12 of 40`, `stopped by stop-on after step 17`, `failed after step 3: out of memory`."""
-    place = "before its first step" if not look.step else f"step {look.step}{f' of {look.total}' if look.total else ''}"
     manifest = look.run.manifest
     if look.state == "stopped":
         by = manifest.get("stopped_by")
-        who = f" by {by.get('by')}" if isinstance(by, dict) and by.get("by") else ""
-        return f"stopped{who}, {place}"
+        who = tr("stopped by {}", by.get("by")) if isinstance(by, dict) and by.get("by") else tr("stopped")
+        return tr("{}, {}", who, place(look))
     error = manifest.get("error")
-    return f"{look.state}, {place}{f': {error}' if error and look.state == 'failed' else ''}"
+    stands = tr("{}, {}", tr(look.state), place(look))
+    return tr("{}: {}", stands, error) if error and look.state == "failed" else stands

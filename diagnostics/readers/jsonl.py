@@ -193,8 +193,9 @@ class JsonLines:
         text = line.decode("utf-8", "replace").rstrip("\r")
         yield Line(text, self._line)
         if text.lstrip().startswith("{"):
-            what = "the last line is cut short" if last else f"line {self._line} is no whole JSON object"
-            yield Note(f"{what} ({len(line)} bytes) and was left out")
+            cut = f"the last line is cut short ({len(line)} bytes) and was left out"
+            odd = f"line {self._line} is no whole JSON object ({len(line)} bytes) and was left out"
+            yield Note(cut if last else odd)
         else:
             yield Note(f"lines that are no JSON stand among the metrics (first at line {self._line}); kept as text")
 

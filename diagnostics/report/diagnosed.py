@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Finding, Incident, Override, Severity
+from klinic.diagnostics.language import retold, tr
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, shortened, telling, when
 from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
@@ -19,7 +20,7 @@ def sheet_of(case: Judged) -> Sheet:
     items = [incident_item(one, path) for one in found.incidents]
     items += [finding_item(one, path, cures=found.prescription) for one in found.findings]
     if not any(item.status == "failed" for item in items):
-        items.append(Item("rules", "RULES", "rules", "passed", "nothing at warn or above", Severity.NONE))
+        items.append(Item("rules", "RULES", tr("rules"), "passed", tr("nothing at warn or above"), Severity.NONE))
     if found.not_applicable:
         items.append(unjudged(case))
     return Sheet("klinic diagnose", path, tuple(items), found.notes)
@@ -27,8 +28,9 @@ def sheet_of(case: Judged) -> Sheet:
 
 def finding_item(finding: Finding, path: str, fails: Severity = Severity.WARN, cures: Sequence[Override] = ()) -> Item:
     """A finding; failed from a severity on."""
-    shown = "; ".join(evidence_words(one) for one in telling(finding.evidence, 1))
-    message = f"{sentence(finding.message)} Held {when(finding)}{f': {shown}' if shown else ''}."
+    shown = tr("; ").join(evidence_words(one) for one in telling(finding.evidence, 1))
+    held = tr("Held {}: {}.", when(finding), shown) if shown else tr("Held {}.", when(finding))
+    message = tr("{} {}", sentence(finding.message), held)
     status, severity = _status(finding.severity, fails), finding.severity
     return Item("finding", finding.id, finding.name, status, message, severity, Spot(path), _cure(finding, cures))
 
@@ -55,14 +57,12 @@ def unjudged(case: Judged) -> Item:
     for one in case.diagnosis.not_applicable:
         groups.setdefault(_missing(one.missing), []).append(one.name)
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-    words = [f"{why}: {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}" for why, names in ordered]
-    more = f"; and {count(len(words) - REASONS, 'other reason')}" if len(words) > REASONS else ""
-    total = count(len(case.diagnosis.not_applicable), "rule")
-    return Item(
-        "rules", "RULES", f"{total} not applicable", "skipped", "; ".join(words[:REASONS]) + more, Severity.NONE
-    )
+    words = [tr("{}: {}", why, f"{', '.join(names[:6])}{', ...' if len(names) > 6 else ''}") for why, names in ordered]
+    more = tr("; and {}", count(len(words) - REASONS, "other reason")) if len(words) > REASONS else ""
+    total = tr("{} not applicable", count(len(case.diagnosis.not_applicable), "rule"))
+    return Item("rules", "RULES", total, "skipped", tr("; ").join(words[:REASONS]) + more, Severity.NONE)
 
 
 def _missing(why: str) -> str:
     """What a rule lacks, in a few words: conditions on the config are many and long."""
-    return "not this config" if why.startswith("judged only where") else shortened(lacking(why), 60)
+    return tr("not this config") if why.startswith("judged only where") else shortened(lacking(retold(why)), 60)

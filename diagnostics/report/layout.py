@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from klinic.diagnostics.language import columns
 from klinic.diagnostics.report.wrapping import wrapped
 
 STYLES = {
@@ -61,7 +62,7 @@ class Page:
         """A coloured label, then text wrapped beside it."""
         start = len(self._lines)
         self.text("_" * gap + text, indent, indent + gap)
-        padded = self.style(label, kind) + " " * (gap - len(label))
+        padded = self.style(label, kind) + " " * (gap - columns(label))
         self._lines[start] = self._lines[start].replace("_" * gap, padded, 1)
 
     def render(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.engine.story import capital
+from klinic.diagnostics.language import catalog, retold, tr
+from klinic.diagnostics.language import spoken as language
 from klinic.diagnostics.report.spoken import Lang, listing, opens_the_way, side, spoken
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Outline, Run
@@ -17,17 +19,18 @@ def when(finding: Finding) -> str:
     """`from step 41 on`, `steps 41 to 60, 2 episodes, attempt 2, at its worst error`."""
     words = steps(finding.first_step, finding.last_step, running=not finding.closed)
     if len(finding.episodes) > 1:
-        words += f", {len(finding.episodes)} episodes"
+        words += tr(", {} episodes", len(finding.episodes))
     if finding.attempt > 1:
-        words += f", attempt {finding.attempt}"
-    return words if finding.peak <= finding.severity else f"{words}, at its worst {finding.peak}"
+        words += tr(", attempt {}", finding.attempt)
+    return words if finding.peak <= finding.severity else tr("{}, at its worst {}", words, tr(str(finding.peak)))
 
 
-def evidence_words(evidence: Evidence, lang: Lang = "en") -> str:
+def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:
     """`actor/ppo_kl: median of the last 5 absolute values was 4.93, above 0.02 nats/token, at step 41`.
 
-    What is too involved for words is shown by the metrics that it reads, with their values.
+    What is too involved for words is shown by the metrics that it reads, with their values. lang: the one spoken.
     """
+    lang = lang or language()
     text = spoken(evidence.expression, lang) if evidence.expression else shortened(evidence.text.replace("'", ""))
     place = f"（第 {evidence.step} 步）" if lang == "zh" else f", at step {evidence.step}"
     if text is None:
@@ -40,7 +43,7 @@ def evidence_words(evidence: Evidence, lang: Lang = "en") -> str:
 
 
 def _bound(evidence: Evidence, lang: Lang) -> str:
-    unit = f" {evidence.unit}" if evidence.unit else ""
+    unit = f" {catalog(lang).get(evidence.unit, evidence.unit)}" if evidence.unit else ""
     return f"{side(evidence.op, lang)} {number(evidence.bound)}{unit}"
 
 
@@ -77,23 +80,24 @@ def telling(evidence: Sequence[Evidence], most: int = 3) -> list[Evidence]:
 def sentence(text: str) -> str:
     """Text with a capital at its beginning and a full stop at its end."""
     text = capital(text.strip())
-    return text + ("" if not text or text.endswith((".", "?")) else ".")
+    return text + ("" if not text or text.endswith((".", "?", "。", "？")) else tr("."))
 
 
 def source_words(run: Run | Outline) -> str:
     """What was read: writer, format, steps, attempts, where the config was found."""
     writer = " ".join(filter(None, (run.source.framework, run.source.version)))
     writer = "" if writer == run.source.format else writer
-    parts = [f"read as {run.source.format}" if run.source.format else "", f"{writer} run" if writer else ""]
+    parts = [tr("read as {}", run.source.format) if run.source.format else "", tr("{} run", writer) if writer else ""]
     if run.steps is not None:
         parts.append(f"{steps(*run.steps)} ({count(run.rows, 'row')})")
     if len(run.attempts) > 1:
         parts.append(count(len(run.attempts), "attempt"))
-    parts.append(f"config from {listed(run.config.where)}" if run.config else "no config found")
-    return sentence(", ".join(filter(None, parts)))
+    where = [retold(place) for place in run.config.where]
+    parts.append(tr("config from {}", listed(where)) if run.config else tr("no config found"))
+    return sentence(tr(", ").join(filter(None, parts)))
 
 
 def lacking(missing: str) -> str:
     """`no critic/vf_loss` for missing metrics; other reasons as they are."""
     is_metric = "/" in missing.split()[0] if missing else False
-    return f"no {missing}" if is_metric else missing
+    return tr("no {}", missing) if is_metric else missing

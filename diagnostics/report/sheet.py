@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.language import tr
 
 # unsure: could not be judged; remark: seen, no reason to fail; skipped: not judged, or accepted by a person.
 Status = Literal["failed", "unsure", "passed", "remark", "skipped"]
@@ -47,12 +48,16 @@ class Item:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All items of one subject. tool: the command, as in `klinic check`. subject: the path as given."""
+    """All items of one subject. tool: the command, as in `klinic check`. subject: the path as given.
+
+    folds: kinds of items of which a person is shown those that passed in one line.
+    """
 
     tool: str
     subject: str
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
+    folds: tuple[str, ...] = ()
 
     def of(self, *wanted: Status) -> list[Item]:
         """The items of a status, in their order."""
@@ -66,7 +71,7 @@ class Sheet:
     @property
     def word(self) -> str:
         """`passed`, `failed` or `could not judge`."""
-        return ("passed", "failed", "could not judge")[self.code]
+        return (tr("passed"), tr("failed"), tr("could not judge"))[self.code]
 
 
 class Sheeted(Protocol):

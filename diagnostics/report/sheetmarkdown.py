@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.sheet import ORDER, Item, Sheet, Sheeted, sheets
 from klinic.diagnostics.report.sheettext import LABELS, counted
@@ -18,8 +19,8 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
 
 
 def _one(sheet: Sheet) -> str:
-    lines = [f"## {sheet.tool}: {sheet.word}, {_safe(sheet.subject)}", "", f"{counted(sheet)}.", ""]
-    lines += ["| result | what | why |", "|---|---|---|"]
+    lines = [f"## {sheet.tool}: {sheet.word}, {_safe(sheet.subject)}", "", f"{counted(sheet)}{tr('.')}", ""]
+    lines += [tr("| result | what | why |"), "|---|---|---|"]
     lines += [_row(item) for status in ORDER for item in sheet.of(status)]
     lines += ["", *(f"- {_safe(note)}" for note in sheet.notes)] if sheet.notes else []
     return "\n".join(lines) + "\n"
@@ -27,11 +28,12 @@ def _one(sheet: Sheet) -> str:
 
 def _row(item: Item) -> str:
     known = item.kind in ("finding", "incident")
-    title = f"{item.name} ({item.id}), {item.severity}" if known else item.name
+    title = tr("{}, {}", f"{item.name} ({item.id})", tr(str(item.severity))) if known else item.name
     why = f"{item.message} {item.advice}".strip()
     where = f" ({item.spot})" if item.spot and item.spot.line else ""
-    label = LABELS[item.status]
-    return f"| {f'**{label}**' if label.isupper() else label} | {_safe(title)} | {_safe(why + where)} |"
+    label = tr(LABELS[item.status])
+    label = f"**{label}**" if item.status in ("failed", "unsure") else label
+    return f"| {label} | {_safe(title)} | {_safe(why + where)} |"
 
 
 def _safe(text: str) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.report.layout import Page, clean
 from klinic.diagnostics.report.sheet import ORDER, Item, Sheet, Sheeted, Status, sheets
 from klinic.diagnostics.report.words import count
 
-LABELS = {"failed": "FAILED", "unsure": "UNSURE", "passed": "passed", "remark": "seen", "skipped": "skipped"}
+LABELS = {
+    "failed": later("FAILED"),
+    "unsure": later("UNSURE"),
+    "passed": later("passed"),
+    "remark": later("seen"),
+    "skipped": later("skipped"),
+}
 STYLES = {"failed": "error", "unsure": "warn", "passed": "healthy", "remark": "info", "skipped": "dim"}
 VERDICTS = ("healthy", "error", "warn")
 
@@ -21,30 +29,50 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
 def _one(sheet: Sheet, color: bool, width: int) -> str:
     page = Page(color=color, width=width)
     verdict = page.style(sheet.word, VERDICTS[sheet.code])
-    page.line(f"{verdict}: {clean(sheet.subject)} ({counted(sheet)})")
+    page.line(tr("{}: {}", verdict, tr("{} ({})", clean(sheet.subject), counted(sheet))))
     for status in ORDER:
-        for item in sheet.of(status):
+        for item in folded(sheet, sheet.of(status)):
             _item(page, item)
     for note in sheet.notes:
-        page.text(f"note: {note}", 2, 4, kind="dim")
+        page.text(tr("note: {}", note), 2, 4, kind="dim")
     return page.render()
 
 
 def counted(sheet: Sheet) -> str:
     """`1 failed, 4 passed, 2 skipped`."""
-    words: dict[Status, str] = {"unsure": "not judged", "failed": "failed", "passed": "passed", "skipped": "skipped"}
-    told = [f"{len(found)} {word}" for status, word in words.items() if (found := sheet.of(status))]
+    words: dict[Status, str] = {
+        "unsure": later("{} not judged"),
+        "failed": later("{} failed"),
+        "passed": later("{} passed"),
+        "skipped": later("{} skipped"),
+    }
+    told = [tr(word, len(found)) for status, word in words.items() if (found := sheet.of(status))]
     seen = sheet.of("remark")
-    return ", ".join([*told, *([count(len(seen), "remark")] if seen else [])]) or "nothing was asked"
+    return tr(", ").join([*told, *([count(len(seen), "remark")] if seen else [])]) or tr("nothing was asked")
+
+
+NAMES = 6  # shown of what is folded
+
+
+def folded(sheet: Sheet, items: Sequence[Item]) -> Iterator[Item]:
+    """The items; those that passed as one for each kind that the sheet folds."""
+    for kind in sheet.folds:
+        some = [item for item in items if item.kind == kind and item.status == "passed"]
+        if len(some) > NAMES:
+            names = ", ".join(item.name for item in some[:NAMES])
+            said = tr("{} and {} more (--verbose lists them)", names, len(some) - NAMES)
+            yield Item(kind, kind.upper(), count(len(some), kind), "passed", said, Severity.NONE)
+            items = [item for item in items if item not in some]
+    yield from items
 
 
 def _item(page: Page, item: Item) -> None:
     known = item.kind in ("finding", "incident")
-    title = f"{item.name} ({item.id}), {item.severity}" if known else item.name
-    page.labelled(LABELS[item.status], STYLES[item.status], title, gap=9)
+    title = tr("{}, {}", f"{item.name} ({item.id})", tr(str(item.severity))) if known else item.name
+    page.labelled(tr(LABELS[item.status]), STYLES[item.status], title, gap=9)
     if item.message:
         page.text(item.message, 11, kind="dim" if item.status == "skipped" else "")
     if item.advice and item.status in ("failed", "unsure"):
-        page.text(f"Fix: {item.advice}", 11)
+        page.text(tr("Fix: {}", item.advice), 11)
     if item.spot and item.spot.line and item.status != "passed":
-        page.text(f"at {item.spot}", 11, kind="dim")
+        page.text(tr("at {}", item.spot), 11, kind="dim")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from klinic.diagnostics.engine.curves import thinned
-from klinic.diagnostics.language import tr
+from klinic.diagnostics.language import spoken, tr
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -15,7 +15,7 @@ BARS = "▁▂▃▄▅▆▇█"
 def number(value: float | None) -> str:
     """A number with three significant digits, whole from 100 on: 0.0832, 4.93, 1024, 3.2e-06; `unknown` for None."""
     if value is None:
-        return "unknown"
+        return tr("unknown")
     if not math.isfinite(value):
         return str(value)
     if value == 0:
@@ -30,7 +30,7 @@ def number(value: float | None) -> str:
 def plain(value: Any) -> str:
     """A config value as a person writes it in an override: true, 3e-07, [a,b]; `unset` for None."""
     if value is None:
-        return "unset"
+        return tr("unset")
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -52,20 +52,20 @@ def bounds(low: float | None, high: float | None) -> str:
 def steps(first: int, last: int, *, running: bool = False) -> str:
     """`step 41`, `steps 41 to 60`, or `from step 41 on` for what still holds at the last step."""
     if first == last:
-        return f"step {first}"
-    return f"from step {first} on" if running else f"steps {first} to {last}"
+        return tr("step {}", first)
+    return tr("from step {} on", first) if running else tr("steps {} to {}", first, last)
 
 
 def count(amount: int, noun: str) -> str:
     """`1 row`, `12 rows`."""
-    return f"{amount} {noun}{'' if amount == 1 else 's'}"
+    return f"{amount} {noun}{'' if amount == 1 else 's'}" if spoken() == "en" else tr(f"{{}} {noun}", amount)
 
 
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return tr("{} and {}", tr(", ").join(words[:-1]), words[-1])
 
 
 def sparkline(values: Sequence[float | None], width: int = 24) -> str:

@@ -195,10 +195,13 @@ class RunBuilder:
     def _all_notes(self) -> list[str]:
         lost = self._rows.columns.dropped
         rows, attempts = len(self._rows), len(self._rows.attempts())
-        mixed = f"the step falls back {attempts - 1} times in {rows} rows: several runs mixed in one log, or one that "
+        mixed = (
+            f"the step falls back {attempts - 1} times in {rows} rows: several runs mixed in one log, or one that "
+            f"starts over and over; give each run a log of its own"
+        )
         return [
             *self._notes,
-            *([f"{mixed}starts over and over; give each run a log of its own"] if rows < 3 * attempts > 9 else []),
+            *([mixed] if rows < 3 * attempts > 9 else []),
             *([f"{lost} values of metrics beyond the first {MAX_METRICS} were dropped"] if lost else []),
         ]
 

@@ -28,9 +28,14 @@ def _sources() -> Iterator[Path]:
 
 @cache
 def _nodes(path: Path) -> tuple[ast.expr, ...]:
-    """Calls and constants of a file: what may be said."""
+    """Calls, constants and f-strings of a file: what may be said."""
     nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-    return tuple(node for node in nodes if isinstance(node, ast.Call | ast.Constant))
+    return tuple(node for node in nodes if isinstance(node, ast.Call | ast.Constant | ast.JoinedStr))
+
+
+def _template(node: ast.JoinedStr) -> str:
+    """An f-string with `{}` for each of its values."""
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
 
 
 def _said() -> Iterator[str]:
@@ -91,10 +96,11 @@ def test_what_is_said_of_names_is_told_in_chinese() -> None:
 
 def test_no_message_is_told_that_nobody_says() -> None:
     """A sentence that changed in the code leaves none behind."""
-    written = {str(node.value) for path in _sources() for node in _nodes(path) if isinstance(node, ast.Constant)}
-    data = "\n".join(
-        path.read_text("utf-8") for path in (ROOT / "diagnostics").rglob("*.yaml") if "messages" not in path.parts
-    ).replace('\\"', '"')
+    nodes = [node for path in _sources() for node in _nodes(path)]
+    written = {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    written |= {_template(node) for node in nodes if isinstance(node, ast.JoinedStr)}
+    rooms = [path for room in ("diagnostics", "rules") for path in (ROOT / room).rglob("*.yaml")]
+    data = "\n".join(path.read_text("utf-8") for path in rooms if "messages" not in path.parts).replace('\\"', '"')
     states = {f"{name}'s states" for name in ("actor", "critic", "reference")}
     counted = {f"{{}} {word}" for word in written}
     assert [text for text in catalog("zh") if text not in written | states | counted and text not in data] == []
@@ -112,6 +118,10 @@ def test_columns_are_filled_up_by_what_a_terminal_shows() -> None:
 
 
 COMMANDS = {
+    "diagnose": (["diagnose", "sample_logs/h200/ppo_lr_too_high"], "每轮更新把策略推得太远"),
+    "check": (["check", "sample_logs/h200/ppo_lr_too_high", "--key", "actor/x"], "从未记录 actor/x"),
+    "compare": (["compare", *["sample_logs/h200/grpo_nan_reward"] * 2], "波动带"),
+    "watch": (["watch", "sample_logs/h200/ppo_resumed", "--once", "--plain"], "观察 sample_logs"),
     "preflight": (["preflight", "--gpus", "1", "data.train_bach_size=64"], "没有 data.train_bach_size"),
     "plan": (["plan", "--gpu", "p40", "--model", "Qwen/Qwen2.5-0.5B"], "计算能力 6.1"),
     "plan cpu": (["plan", "--gpu", "cpu"], "一个节点的主内存"),
