@@ -18,7 +18,7 @@ def pack(server: Flask) -> None:
 
 
 def _packed(response: Response) -> Response:
-    if response.mimetype not in KINDS or response.status_code != 200 or "gzip" not in request.accept_encodings:
+    if response.mimetype not in KINDS or response.status_code != 200 or not request.accept_encodings.quality("gzip"):
         return response
     response.direct_passthrough = False
     data = response.get_data()

@@ -57,7 +57,7 @@ def drawn(scene: Scene, chart: Chart, names: Sequence[str], look: Look, view: Vi
     base["meta"]["whole"] = whole(scene)
     base["shapes"] = layers.shapes(scene, names, look, axis, view)
     base["annotations"] = labels.labels(scene, names, look, axis, stacked=chart.stacked)
-    base["margin"]["r"] = 104 if len(names) > 1 else 60
+    base["margin"]["r"] = 112 if len(names) > 1 else 60
     return base
 
 

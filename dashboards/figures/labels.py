@@ -52,7 +52,7 @@ def _names(scene: Scene, names: Sequence[str], look: Look, *, stacked: bool) -> 
         last = last_value(scene.values(name)) or 0.0
         height = below + last / 2 if stacked else last
         below += last
-        ends.append(edge_label(height, cut(name.partition("/")[2] or name, 15), look.palette.runs[place % 8], name))
+        ends.append(edge_label(height, cut(name.partition("/")[2] or name, 15), look.palette.words(place), name))
     return ends
 
 

@@ -61,7 +61,7 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     axis = Axis.around(np.concatenate(values) if values else np.empty(0), ())
     made = layout(look, axis, view.window, log=view.log)
     labelled = having if len(runs) > 1 else []
-    ends = [_end(run, name, look.palette.runs[place % 8], log=view.log) for place, run in labelled]
+    ends = [_end(run, name, look.palette.words(place), log=view.log) for place, run in labelled]
     made["annotations"] = spread([end for end in ends if end], Axis(*made["yaxis"]["range"]))
     made["margin"]["r"] = 112 if labelled else 24
     made["meta"]["whole"] = whole(runs, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from klinic.diagnostics.engine.model import Severity
@@ -47,6 +48,10 @@ class Palette:
         """The colour of a finding."""
         return {Severity.ERROR: self.sick, Severity.WARN: self.watch}.get(severity, self.unknown)
 
+    def words(self, place: int) -> str:
+        """The colour of a line's name: that of the line, nearer to the ink where small type asks for more contrast."""
+        return legible(self.runs[place % 8], self.ink, self.card)
+
 
 LIGHT = Palette(
     ink="#1b1f24",
@@ -76,7 +81,37 @@ DARK = Palette(
 )
 
 
+LEAST = 4.5  # contrast of small type on its ground (WCAG 2.2, 1.4.3)
+
+
+@cache
+def legible(colour: str, ink: str, ground: str) -> str:
+    """A colour mixed with just so much ink that words in it can be read on a ground."""
+    for part in range(11):
+        mixed = [round(own + (dark - own) * part / 10) for own, dark in zip(_rgb(colour), _rgb(ink), strict=True)]
+        made = "#" + "".join(f"{value:02x}" for value in mixed)
+        if contrast(made, ground) >= LEAST:
+            return made
+    return ink
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two hex colours, from 1 to 21 (WCAG 2.2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [value / 255 for value in _rgb(colour)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
 def tint(colour: str, alpha: float) -> str:
     """A hex colour as rgba."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = _rgb(colour)
     return f"rgba({red},{green},{blue},{alpha})"

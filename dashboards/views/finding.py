@@ -66,9 +66,9 @@ def incidents(entry: Entry, lang: Lang) -> Component:
 def _incident(entry: Entry, item: Incident, lang: Lang) -> Component:
     say, status = speaker(lang), BY_SEVERITY[item.severity]
     place = say("run.line", line=item.line) if item.line else ""
-    title = html.H3([icon(status), told(entry, item, "message", lang), html.Span(place, className="meta")])
+    title = html.H3([icon(status), capital(told(entry, item, "message", lang)), html.Span(place, className="meta")])
     rows = [
-        html.Div([html.Dt(say(f"run.{key}")), html.Dd(text)])
+        html.Div([html.Dt(say(f"run.{key}")), html.Dd(capital(text))])
         for key in ("cause", "fix")
         if (text := told(entry, item, key, lang))
     ]

@@ -139,4 +139,6 @@ _ABSENT = object()
 def _shown(value: object) -> str | None:
     if value is _ABSENT:
         return None
+    if value is None or isinstance(value, bool):
+        return str(value).lower() if value is not None else "null"  # as Hydra takes them
     return f"{value:g}" if isinstance(value, float) else str(value)
