@@ -1,0 +1,67 @@
+"""Every page in Chromium, as a picky reader sees it: contrast, cut words, names of controls, focus, the language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+LOOKS = Path(__file__).with_name("looks.js").read_text()
+SICK, RESUMED = "run=h200%2Fppo_lr_too_high", "run=h200%2Fppo_resumed"
+PAGES = {
+    "/": ".ag-row",
+    f"/run?{SICK}&finding=POL01&tab=policy": ".detail",
+    f"/run?{RESUMED}&tab=performance": ".js-plotly-plot .annotation-text",
+    f"/run?{SICK}&tab=config": ".config",
+    f"/run?{SICK}&tab=samples": ".message",
+    f"/run?{SICK}&tab=log": ".line.gap",
+    f"/explore?{SICK}&{RESUMED}&m=actor": ".js-plotly-plot .annotation-text",
+    "/explore?m=((": ".message.error",
+    f"/compare?{SICK}&{RESUMED}": ".wide-table",
+    "/run?run=nope": ".message.error",
+    "/wall": ".tile",
+}
+SEEN = [(1280, 800, "light", "en-US"), (390, 844, "dark", "zh-CN")]
+WIDE_WORDS = "() => [...document.querySelectorAll('.wide-table td')].map(cell => [cell.clientWidth, cell.textContent])"
+
+
+@pytest.mark.parametrize(("width", "height", "theme", "locale"), SEEN)
+def test_words_can_be_read_and_controls_have_names(recorded, visit, width, height, theme, locale) -> None:
+    page = visit(recorded, width=width, height=height, color_scheme=theme, locale=locale)
+    page.wait_for_function("() => document.querySelector('.ag-row') && !document.querySelector('#runs-count .read')")
+    for path, there in PAGES.items():
+        page.goto(recorded + path)
+        page.wait_for_selector(there, state="attached")
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate(LOOKS) == [], path
+
+
+def test_a_table_on_a_phone_has_words_in_its_columns(recorded, visit) -> None:
+    page = visit(f"{recorded}/compare?{SICK}&{RESUMED}", width=390, height=844)
+    page.wait_for_selector(".wide-table td")
+    cells = [(width, text) for width, text in page.evaluate(WIDE_WORDS) if len(text) > 8]
+    assert len(cells) > 20 and min(width for width, _ in cells) > 60
+
+
+def test_the_keyboard_reaches_all_and_is_seen(recorded, visit) -> None:
+    page = visit(f"{recorded}/run?{SICK}")
+    page.wait_for_selector("[data-finding=POL01]")
+    seen = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("""() => {
+          const style = getComputedStyle(document.activeElement);
+          return [document.activeElement.tagName, style.outlineStyle !== 'none' || style.boxShadow !== 'none'];
+        }""")
+        )
+    assert all(marked for _, marked in seen), seen
+    assert {"A", "BUTTON"} <= {tag for tag, _ in seen}
+
+
+def test_a_bad_expression_says_what_is_wrong_with_it(recorded, visit) -> None:
+    page = visit(f"{recorded}/explore?m=((", locale="en-US")
+    page.wait_for_selector(".message.error")
+    words = page.inner_text(".message.error")
+    assert "unclosed group" in words and "str.contains" not in words
