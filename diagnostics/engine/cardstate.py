@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from klinic.diagnostics.engine.compiled import CompiledCard
 from klinic.diagnostics.engine.episodes import Episode, EpisodeBook
+from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.patience import NOWHERE, Patience
 from klinic.diagnostics.engine.witness import View, Witness
 from klinic.diagnostics.run import Run
@@ -41,6 +43,7 @@ class CardState:
     def __init__(self, compiled: CompiledCard) -> None:
         self.compiled = compiled
         self.patience = [Patience(level.k, level.of) for level in compiled.card.levels]
+        self.idle = True  # rows that are not true leave it as it is
         self.book = EpisodeBook()
         self.witness = Witness(compiled)
         self.changes: list[tuple[int, int]] = []
@@ -65,19 +68,34 @@ class CardState:
 
     def take(self, view: View, validated: Mask, last: int) -> CardState:
         """Judge the block's rows. `last`: the attempt of the row before."""
-        reads = self._truth if view.block.height == 1 else self._truths
+        alone = view.block.height == 1
+        if alone and self.idle and self.seen.judged and not self.seen.lacking and self._untrue(view):
+            return self._applied(view)
+        reads = self._truth if alone else self._truths
         able, seen = self._able(view)
         truths, judged, stirred = reads(view, validated, able)
         seen = seen._replace(judged=True) if judged and not seen.judged else seen
         state = self._after(seen)
-        idle = all(patience.idle for patience in self.patience)
-        if idle and not (stirred and any((truth == 1).any() for truth in truths)):
-            return state  # rows that are not true leave it as it is
+        if self.idle and not (stirred and any((truth == 1).any() for truth in truths)):
+            return state
         state = twin(state)
         state.patience = [patience.fork() for patience in self.patience]
         state.book, state.changes = self.book.fork(), self.changes.copy()
         state._judge(view, truths, last)
+        state.idle = all(patience.idle for patience in state.patience)
         return state
+
+    def _untrue(self, view: View) -> bool:
+        """Whether no level holds at the single row."""
+        stream = view.evaluator.stream
+        return not any(stream(level.node).number == 1 for level in self.compiled.levels)
+
+    def _applied(self, view: View) -> CardState:
+        """The state after a single row of which nothing counts but whether the card applies."""
+        if self.compiled.applies is None:
+            return self
+        applies = view.evaluator.stream(self.compiled.applies).number
+        return self._after(self.seen._replace(applied=None if math.isnan(applies) else bool(applies)))
 
     def _judge(self, view: View, truths: list[Floats], last: int) -> None:
         known = len(self.book.done)
@@ -135,6 +153,9 @@ class CardState:
 
     def _count(self, block: Block, truths: list[Floats], last: int) -> None:
         """Severity of each row, attempt by attempt."""
+        if block.height == 1:
+            self._count_one(block.first, block.attempts[0], truths, last)
+            return
         attempts = np.asarray(block.attempts)
         cuts = [0, *(np.flatnonzero(np.diff(attempts)) + 1).tolist(), block.height]
         for start, end in pairwise(cuts):
@@ -146,6 +167,19 @@ class CardState:
             severities, onsets = self._stretch(block.first + start, [truth[start:end] for truth in truths])
             self.book.take(block.first + start, attempt, severities, onsets)
             self._note(block.first + start, severities)
+
+    def _count_one(self, row: int, attempt: int, truths: list[Floats], last: int) -> None:
+        """The same of a single row."""
+        severity, onset = Severity.NONE, NOWHERE
+        for level, patience, truth in zip(self.compiled.levels, self.patience, truths, strict=True):
+            if attempt != last:
+                patience.reset()
+            firing, since = patience.take_one(row, float(truth[0]))
+            if firing and not severity:
+                severity, onset = level.severity, since
+        self.book.take_one(row, attempt, severity, onset)
+        if severity != (self.changes[-1][1] if self.changes else 0):
+            self.changes.append((row, int(severity)))
 
     def _note(self, first: int, severities: Severities) -> None:
         """Keep the rows at which the severity changes."""

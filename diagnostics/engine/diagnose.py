@@ -22,7 +22,7 @@ from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApp
 from klinic.diagnostics.engine.overrides import load_profile
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
-from klinic.diagnostics.engine.severity import Outcome, outcome_of, severity_now
+from klinic.diagnostics.engine.severity import Outcome, severity_now, weighed_outcome
 from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
@@ -118,16 +118,16 @@ def _diagnosis(
     signs: tuple[Vital, ...],
     incidents: tuple[Incident, ...],
 ) -> Diagnosis:
-    outcome, fired = outcome_of(run, about), [judged for judged in judgement.cards if judged.findings]
+    fired = [judged for judged in judgement.cards if judged.findings]
+    outcome = weighed_outcome(run, about, [judged.episodes for judged in fired])
     relations = {judged.card.name: _relations(judged.card) for judged in fired}
     findings = with_causes([_finding(judged, outcome) for judged in fired], relations)
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
-    root = worst_root(findings)
     return Diagnosis(
         verdict=verdict(findings, incidents),
         health=health(signs, findings, incidents),
         story=story(findings, incidents, run.steps),
-        root_cause=root.id if root else None,
+        root_cause=(root := worst_root(findings)) and root.id,
         vitals=signs,
         findings=findings,
         incidents=incidents,

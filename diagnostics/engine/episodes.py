@@ -53,11 +53,21 @@ class EpisodeBook:
             if end < len(severities):
                 self.close()
 
+    def take_one(self, row: int, attempt: int, severity: Severity, onset: int) -> None:
+        """Enter a single row."""
+        if self.open is not None and (not severity or self.open.attempt != attempt):
+            self.close()
+        if severity:
+            self._go_on(row, row, attempt, (severity, row), severity, onset)
+
     def _stretch(self, row: int, attempt: int, severities: npt.NDArray[np.int8], onset: int) -> None:
-        """Rows without a break at which the card fires: they go on with the open episode, or begin one."""
         worst = int(np.argmax(severities))
-        peak, peaked = Severity(int(severities[worst])), row + worst
-        now, last = Severity(int(severities[-1])), row + len(severities) - 1
+        worse = Severity(int(severities[worst])), row + worst
+        self._go_on(row, row + len(severities) - 1, attempt, worse, Severity(int(severities[-1])), onset)
+
+    def _go_on(self, row: int, last: int, attempt: int, worst: tuple[Severity, int], now: Severity, onset: int) -> None:
+        """Rows without a break at which the card fires: they go on with the open episode, or begin one."""
+        peak, peaked = worst
         if self.open is None:
             self.open = Episode(attempt, onset, row, last, peak, peaked, now)
         elif peak > self.open.peak:

@@ -40,7 +40,8 @@ class Patience:
     def take(self, first: int, truths: Floats) -> tuple[Mask, Rows]:
         """Take rows from `first` on (1, 0, or NaN where unknown): whether it fires at each of them, and since where."""
         if len(truths) == 1:
-            return self._take_one(first, float(truths[0]))
+            fires_now, onset = self.take_one(first, float(truths[0]))
+            return np.array([fires_now]), np.array([onset])
         known = np.flatnonzero(~np.isnan(truths))
         rows = np.concatenate([self._rows, known + first])
         true = np.concatenate([self._true, truths[known] > 0])
@@ -53,7 +54,7 @@ class Patience:
         self.firing, self.onset = bool(firing[-1]), int(since[-1])
         return firing, since
 
-    def _take_one(self, row: int, truth: float) -> tuple[Mask, Rows]:
+    def take_one(self, row: int, truth: float) -> tuple[bool, int]:
         """The same for a single row."""
         if truth == truth:
             rows, true = np.append(self._rows, row), np.append(self._true, truth > 0)
@@ -63,7 +64,7 @@ class Patience:
             self.firing = fires
             kept = max(0, len(rows) - self.of + 1)
             self._rows, self._true = rows[kept:], true[kept:]
-        return np.array([self.firing]), np.array([self.onset])
+        return self.firing, self.onset
 
     def _counted(self, rows: Rows, true: Mask, old: int) -> tuple[Mask, Rows]:
         """Whether it fires at each known row from index `old` on, and since which row."""

@@ -76,11 +76,21 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
     return Outcome(rows, values, trials or 200, starts)
 
 
+def weighed_outcome(run: Run, facts: Facts, fired: Sequence[Sequence[Episode]]) -> Outcome:
+    """The run's outcome where the severity of a card that fired depends on it; else one without values."""
+    return outcome_of(run, facts) if any(map(_weighed, fired)) else Outcome()
+
+
+def _weighed(episodes: Sequence[Episode]) -> bool:
+    """Whether the outcome decides: on a single episode, which is over."""
+    return len(episodes) == 1 and episodes[0].closed
+
+
 def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:
     """Severity at the last row judged of a card that had these episodes; at least information."""
     past = [episode for episode in episodes if episode.closed]
     latest = episodes[-1]
     weight = Severity.INFO if latest.closed else max(latest.severity, Severity.INFO)
-    if len(episodes) > 1 or not all(map(outcome.held, past)):
+    if len(episodes) > 1 or (_weighed(episodes) and not outcome.held(latest)):
         weight = max([weight, *(episode.peak for episode in past)])
     return weight

@@ -7,10 +7,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
+
+import numpy as np
+import numpy.typing as npt
 
 from klinic.diagnostics.run import Line
 
+Rows = npt.NDArray[np.int64]
+Said = npt.NDArray[np.object_]  # of each line a tuple of Met
 MAX_SPAN = 100  # lines that one match may span
 
 
@@ -35,8 +40,9 @@ class TextMatcher:
         self._alone = [(number, one) for number, one in compiled if not spans(one.pattern)]
         self._spanning = [(number, one) for number, one in compiled if spans(one.pattern)]
         self._lines: tuple[Line, ...] = ()
-        self._met: list[tuple[Met, ...]] = []  # of patterns that see one line, for each line
-        self._begun: list[tuple[Met, ...]] = []  # of the others, for the line in which they begin
+        self._ids: Rows = np.empty(0, np.int64)  # of the lines, which live as long as they stand here
+        self._met: Said = np.empty(0, object)  # of patterns that see one line, for each line
+        self._begun: Said = np.empty(0, object)  # of the others, for the line in which they begin
         self.found: tuple[Met, ...] = ()
 
     def match(self, lines: tuple[Line, ...]) -> tuple[Met, ...]:
@@ -46,32 +52,23 @@ class TextMatcher:
         return self.found
 
     def _update(self, lines: tuple[Line, ...]) -> None:
-        old, (head, tail) = self._lines, _shared(self._lines, lines)
-        middle = range(head, len(old) - tail)
-        known = {id(old[row]): row for row in middle}
-        came_from = [known.get(id(line), -1) for line in lines[head : len(lines) - tail]]
-        keep = len(old) - tail
-        met, begun = self._met, self._begun
-        self._met = [
-            *met[:head],
-            *(
-                met[row] if row >= 0 else self._alone_in(line)
-                for row, line in zip(came_from, lines[head:], strict=False)
-            ),
-            *met[keep:],
-        ]
-        self._begun = [*begun[:head], *(begun[row] if row >= 0 else () for row in came_from), *begun[keep:]]
-        self._lines = lines
-        for first, last in _near(_breaks(head, came_from, keep), len(lines)):
+        ids = np.fromiter(map(id, lines), np.int64, len(lines))
+        stood = _places(self._ids, ids)
+        self._met, self._begun = _moved(self._met, stood), _moved(self._begun, stood)
+        for row in np.flatnonzero(stood < 0).tolist():
+            self._met[row] = self._alone_in(lines[row])
+        above, self._lines, self._ids = len(self._lines), lines, ids
+        for first, last in _near(_breaks(stood, above), len(lines)):
             self._begun[first:last] = self._spanning_from(first, last)
-        found = tuple(sorted(chain.from_iterable(chain(self._met, self._begun)), key=lambda one: one.pattern))
+        every = chain.from_iterable(filter(None, (*self._met.tolist(), *self._begun.tolist())))
+        found = tuple(sorted(every, key=lambda one: one.pattern))
         self.found = self.found if found == self.found else found
 
     def _alone_in(self, line: Line) -> tuple[Met, ...]:
         hits = ((number, pattern.search(line.text)) for number, pattern in self._alone)
         return tuple(Met(number, line, _groups(hit)) for number, hit in hits if hit)
 
-    def _spanning_from(self, first: int, last: int) -> list[tuple[Met, ...]]:
+    def _spanning_from(self, first: int, last: int) -> Said:
         """What begins in the lines [first, last)."""
         above = max(first - 1, 0)
         lines = self._lines[above : last + MAX_SPAN]
@@ -80,7 +77,9 @@ class TextMatcher:
         for number, pattern in self._spanning:
             for at, hit in text.each(pattern, first - above, last - above):
                 begun[at - (first - above)].append(Met(number, text.line_of(hit), _groups(hit)))
-        return [tuple(each) for each in begun]
+        said = np.empty(last - first, object)
+        said[:] = [tuple(each) for each in begun]
+        return said
 
 
 class Text:
@@ -123,23 +122,29 @@ def _groups(hit: re.Match[str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, " ".join(value.split())) for name, value in named))
 
 
-def _shared(old: Sequence[Line], new: Sequence[Line]) -> tuple[int, int]:
-    """How many lines at the beginning and at the end are the same."""
-    shorter = min(len(old), len(new))
-    head = next((row for row in range(shorter) if old[row] is not new[row]), shorter)
-    tail = next((row for row in range(shorter - head) if old[-1 - row] is not new[-1 - row]), shorter - head)
-    return head, tail
+def _places(old: Rows, new: Rows) -> Rows:
+    """Where each of the new ones stood among the old ones, -1 where it did not."""
+    if not len(old):
+        return np.full(len(new), -1)
+    order = np.argsort(old)
+    at = order[np.minimum(np.searchsorted(old[order], new), len(old) - 1)]
+    return np.where(old[at] == new, at, -1)
 
 
-def _breaks(head: int, came_from: Sequence[int], keep: int) -> Iterator[int]:
-    """Rows of the new lines below which something else stands than before; the new lines themselves among them."""
-    before = [head - 1, *came_from, keep]  # where the rows from head - 1 on stood
-    for at, (upper, lower) in enumerate(pairwise(before)):
-        if upper < 0 or lower != upper + 1:
-            yield head - 1 + at
+def _moved(said: Said, stood: Rows) -> Said:
+    """What was said of each line, at its place now; nothing of new ones."""
+    known = np.empty(len(said) + 1, object)
+    known[:-1], known[-1] = said, ()
+    return known[stood]  # of a new line, at -1, the last one
 
 
-def _near(breaks: Iterator[int], height: int) -> list[tuple[int, int]]:
+def _breaks(stood: Rows, height: int) -> list[int]:
+    """Rows below which something else stands than before; new lines among them. height: of the lines before."""
+    below = np.append(stood[1:], height)
+    return np.flatnonzero((stood < 0) | (below != stood + 1)).tolist() if len(stood) else []
+
+
+def _near(breaks: Sequence[int], height: int) -> list[tuple[int, int]]:
     """Stretches of rows from which a match could reach over one of the breaks."""
     stretches: list[tuple[int, int]] = []
     for row in breaks:

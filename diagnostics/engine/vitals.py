@@ -15,6 +15,7 @@ from klinic.diagnostics.engine.content import content_files, read_yaml
 from klinic.diagnostics.engine.curves import mean, noise, thinned
 from klinic.diagnostics.engine.health import score
 from klinic.diagnostics.engine.model import Vital, VitalStatus
+from klinic.diagnostics.engine.track import Track
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Scope, compile_text
 from klinic.diagnostics.signals.block import Facts, Floats, blocks
@@ -103,12 +104,14 @@ class SignsState:
         self._nodes = {sign.name: _nodes(sign) for sign in self.signs}
         self._evaluator = Evaluator(node for group in self._nodes.values() for node in group.values())
         self._readings: dict[str, Reading] = {}
+        self._tracks = {sign.metric: Track() for sign in self.signs}
         self._rows = 0
 
     def fork(self) -> SignsState:
         """A state that goes its own way from here."""
         other = twin(self)
         other._evaluator, other._readings = self._evaluator.fork(), dict(self._readings)
+        other._tracks = {metric: track.fork() for metric, track in self._tracks.items()}
         return other
 
     def feed(self, run: Run, last: int) -> None:
@@ -120,12 +123,17 @@ class SignsState:
                 known = np.flatnonzero(~np.isnan(columns["value"]))
                 if len(known):
                     self._readings[name] = {part: _finite(column[known[-1]]) for part, column in columns.items()}
+            for metric, track in self._tracks.items():
+                track.add(block.column(metric)[block.seen(metric)])
         self._rows = max(self._rows, last)
         self._evaluator.rest()
 
     def vitals(self, run: Run) -> tuple[Vital, ...]:
         """The signs as they stand after the rows fed, which are all of the run's."""
-        return tuple(_vital(sign, run, self._readings.get(sign.name, {})) for sign in self.signs)
+        return tuple(
+            _vital(sign, run, self._readings.get(sign.name, {}), self._tracks[sign.metric].values)
+            for sign in self.signs
+        )
 
 
 def _finite(value: float) -> float | None:
@@ -137,12 +145,11 @@ def _nodes(sign: VitalSign) -> dict[str, Node]:
     return {name: compile_text(text, Scope(lets=sign.lets), "number") for name, text in texts.items()}
 
 
-def _vital(sign: VitalSign, run: Run, reading: Reading) -> Vital:
+def _vital(sign: VitalSign, run: Run, reading: Reading, written: Floats) -> Vital:
+    """written: values of the rows that wrote the sign's metric, NaN where it was not finite."""
     low, high, sick_low, sick_high = (reading.get(name) for name in BOUNDS)
     value = reading.get("value")
     points = None if value is None else score(value, low, high, sick_low, sick_high)
-    written = _written(run, sign.metric)
-    known = written[~np.isnan(written)]
     vital = Vital(
         name=sign.name,
         metric=sign.metric,
@@ -153,21 +160,20 @@ def _vital(sign: VitalSign, run: Run, reading: Reading) -> Vital:
         high=high,
         status="unknown" if points is None else _status(points),
         score=points,
-        trend=trend(known[-TREND_WINDOW:].tolist()),
+        trend=trend(_latest(written, TREND_WINDOW)),
         spark=tuple(thinned(written, SPARK)),
     )
     return _spoiled(vital, run)
 
 
-def _written(run: Run, metric: str) -> Floats:
-    """Values of the rows that wrote the metric, NaN where it was not finite."""
-    if not run.has(metric):
-        return np.empty(0)
-    values = run.frame[metric].to_numpy()
-    held = ~np.isnan(values)
-    if metric in run.spoiled:
-        held |= run.nonfinite[metric].to_numpy() > 0
-    return np.asarray(values[held])
+def _latest(written: Floats, number: int) -> list[float]:
+    """The last finite values."""
+    near = written[-4 * number :]
+    known = near[~np.isnan(near)]
+    if len(known) < number:
+        known = written[~np.isnan(written)]
+    latest: list[float] = known[-number:].tolist()
+    return latest
 
 
 def _status(points: int) -> VitalStatus:

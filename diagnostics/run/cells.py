@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -102,7 +102,7 @@ class Cells:
         fixed: columns of the open rows that stand before the metrics. Float64, null where there is no finite value.
         """
         self._close_again()
-        opened = pl.DataFrame([*fixed, *map(self._series, self._values)])
+        opened = pl.DataFrame([*fixed, *self._opened()])
         spoiled = [name for name, codes in self._codes.items() if codes or name in self._flags.names]
         flags = pl.DataFrame(list(map(self._codes_of, spoiled)))
         frame, nonfinite = self._sealed.above(opened), self._flags.above(flags)
@@ -136,16 +136,26 @@ class Cells:
                 del codes[row]
         self._base = base
 
-    def _series(self, name: str) -> pl.Series:
-        """The open rows of a metric."""
-        column, height = self._values[name], self.rows - self._base
-        if len(column) < height:
-            column = column + array("d", [math.nan] * (height - len(column)))
-        if height <= FEW:
-            return pl.Series(name, [None if cell != cell else cell for cell in column], dtype=pl.Float64)
+    def _opened(self) -> Iterator[pl.Series]:
+        """The open rows of each metric: stretches of one series, which is made once."""
+        height = self.rows - self._base
+        whole = self._short(height) if height <= FEW else self._long(height)
+        return (whole.slice(place * height, height).alias(name) for place, name in enumerate(self._values))
+
+    def _short(self, height: int) -> pl.Series:
+        cells: list[float | None] = []
+        for column in self._values.values():
+            cells += [None if cell != cell else cell for cell in column]
+            cells += [None] * (height - len(column))
+        return pl.Series(cells, dtype=pl.Float64)
+
+    def _long(self, height: int) -> pl.Series:
         import numpy as np
 
-        return pl.Series(name, np.array(column), dtype=pl.Float64, nan_to_null=True)
+        cells = np.full((len(self._values), height), math.nan)
+        for row, column in zip(cells, self._values.values(), strict=True):
+            row[: len(column)] = column
+        return pl.Series(cells.reshape(-1), dtype=pl.Float64, nan_to_null=True)
 
     def _codes_of(self, name: str) -> pl.Series:
         """The codes of the open rows."""

@@ -6,7 +6,7 @@ import re
 from collections import deque
 
 from klinic.diagnostics.run.events import Line
-from klinic.diagnostics.run.stretches import masked_line
+from klinic.diagnostics.run.shelf import Place, Shelf
 from klinic.diagnostics.twin import twin
 
 MAX_KEPT = 4000
@@ -17,7 +17,6 @@ MAX_IN_TRACEBACKS = 1500
 MAX_WORDINGS = 1500
 AFTER = 4
 REPEATED, MAX_MET = 8, 50_000
-Place = tuple[int, int, int]  # part, line, count: the order in which lines stand
 
 # Generic words of trouble; an incident card whose text none of them meets is caught by its own case.
 WORDS = (
@@ -79,7 +78,7 @@ ANNOUNCED = ("dataset size", "dataset len", "training steps", "optimization step
 _NAN = re.compile(r"\bnan\b")
 _DIGITS = re.compile(r"\d+")
 _NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
-_NOWHERE: tuple[Place, None] = (-1, -1, -1), None
+_NOWHERE: Place = (-1, -1, -1)
 _HEAD = "Traceback (most recent call last)"
 _FRAME = '  File "'
 # Python's own exceptions end a traceback unindented; Ray chains the cause below its own class.
@@ -110,14 +109,15 @@ class LinesOfNote:
 
     def __init__(self) -> None:
         self._count = 0
-        self._kept: dict[Place, Line] = {}
-        self._latest: dict[str, tuple[Place, Line]] = {}
+        self._shelf = Shelf()
+        self._latest: dict[str, Place] = {}
         self._seen: dict[str, int] = {}
         self._times: dict[str, int] = {}
         self._noted: set[str] = set()
         self._tail: list[tuple[Place, Line]] = []
-        self._first: dict[Place, Line] = {}
-        self._recent: deque[tuple[Place, Line]] = deque(maxlen=MAX_IN_TRACEBACKS // 2)
+        self._last: dict[Place, Line] = {}  # the tail as it was shown last
+        self._kept = self._first = 0
+        self._recent: deque[Place] = deque()
         self._left: dict[str, int] = {}
         self._after: dict[str, int] = {}
         self._given: tuple[Line, ...] | None = ()  # what `kept` said, as long as it holds
@@ -126,7 +126,8 @@ class LinesOfNote:
         """A copy that goes its own way from here; what is kept so far is the same for both."""
         self.kept()
         other = twin(self)
-        for name in ["kept", "latest", "seen", "times", "noted", "tail", "first", "recent", "left", "after"]:
+        other._shelf = self._shelf.fork()
+        for name in ["latest", "seen", "times", "noted", "tail", "recent", "left", "after"]:
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())
         return other
 
@@ -145,8 +146,16 @@ class LinesOfNote:
         if times < REPEATED:
             if self._look(place, line):
                 self._noted.add(wording)
-        elif wording in self._noted and place > self._latest.get(wording, _NOWHERE)[0]:
-            self._latest[wording] = place, line
+        elif wording in self._noted and place > self._latest.get(wording, _NOWHERE):
+            self._move_on(wording, place, line)
+
+    def _move_on(self, wording: str, place: Place, line: Line) -> None:
+        """The latest line of a wording takes the place of the one before."""
+        before = self._latest.get(wording)
+        self._latest[wording] = place
+        self._shelf.put(place, line)
+        if before is not None:
+            self._shelf.drop(before)
 
     def _add_to_tail(self, place: Place, line: Line) -> None:
         self._tail.append((place, line))
@@ -156,10 +165,7 @@ class LinesOfNote:
     def _look(self, place: Place, line: Line) -> bool:
         """Keep a line if it is of note; whether it was."""
         if self._in_traceback(line):
-            line = masked_line(line)
-            self._recent.append((place, line))
-            if len(self._first) < MAX_IN_TRACEBACKS:
-                self._first[place] = line
+            self._keep_traceback(place, line)
         elif troubled(line.text):
             self._keep_some(place, line, AFTER)
         elif announces(line.text):
@@ -171,6 +177,16 @@ class LinesOfNote:
         else:
             return False
         return True
+
+    def _keep_traceback(self, place: Place, line: Line) -> None:
+        """The first lines and the latest."""
+        self._shelf.put(place, line)
+        self._recent.append(place)
+        if len(self._recent) > MAX_IN_TRACEBACKS // 2:
+            self._shelf.drop(self._recent.popleft())
+        if self._first < MAX_IN_TRACEBACKS:
+            self._first += 1
+            self._shelf.put(place, line)
 
     def _in_traceback(self, line: Line) -> bool:
         text, source = line.text, line.source
@@ -195,23 +211,27 @@ class LinesOfNote:
             self._keep(place, line)
             self._after[line.source] = max(after, self._after.get(line.source, 0))
         else:
-            self._latest[line.text.translate(_NO_DIGITS)] = place, line
+            self._move_on(line.text.translate(_NO_DIGITS), place, line)
 
     def _keep(self, place: Place, line: Line) -> None:
-        if len(self._kept) < MAX_KEPT:
-            self._kept[place] = masked_line(line)
+        if self._kept < MAX_KEPT:
+            self._kept += 1
+            self._shelf.put(place, line)
 
     def kept(self) -> tuple[Line, ...]:
         """The lines kept so far, in the order in which they stand, secrets masked."""
         if self._given is None:
-            self._given = self._ordered()
+            self._put_tail()
+            self._given = tuple(self._shelf.lines())
         return self._given
 
-    def _ordered(self) -> tuple[Line, ...]:
-        tail = sorted(self._tail, key=_place)[-TAIL:]
-        moving = {place: masked_line(line) for place, line in (*self._latest.values(), *tail)}
-        both = moving | self._first | self._kept | dict(self._recent)
-        return tuple(map(both.__getitem__, sorted(both)))
+    def _put_tail(self) -> None:
+        before, now = self._last, dict(sorted(self._tail, key=_place)[-TAIL:])
+        for place in now.keys() - before.keys():
+            self._shelf.put(place, now[place])
+        for place in before.keys() - now.keys():
+            self._shelf.drop(place)
+        self._last = now
 
 
 def _place(item: tuple[Place, Line]) -> Place:

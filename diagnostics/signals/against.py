@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from klinic.diagnostics.signals import windows
+from klinic.diagnostics.signals import alone, windows
 from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import ALWAYS, Known, Metric, Node, OnValues
 from klinic.diagnostics.signals.operators import arithmetic
 from klinic.diagnostics.signals.place import stepped
 from klinic.diagnostics.signals.registry import Bound, Count, Num, Truth, Window, signal
 from klinic.diagnostics.signals.stream import Stream
-from klinic.diagnostics.signals.values import Accumulated, Fold, med, windowed
+from klinic.diagnostics.signals.values import Accumulated, Fold, Lookback, listed, med, windowed
 
 LENGTH, WARM_UP, SHORT_RUN, LEAST = 20, 5, 40, 5
 _SWING = 4.0  # halves of a trusted baseline window lie within this factor of each other
@@ -74,6 +74,11 @@ class Base(OnValues):
             level = out[index] if len(window) >= length else None
         return out, (seen, window, level)
 
+    def fold_one(self, value: float, block: Block, state: Any) -> tuple[float, Any]:
+        """The level, once the window is full."""
+        level = state[2]
+        return (float(level), state) if level is not None else super().fold_one(value, block, state)
+
     def _level(self, window: tuple[float, ...]) -> float:
         values = np.asarray(window)
         if len(values) < LEAST or not trusted(values):
@@ -106,11 +111,11 @@ class Score(OnValues):
         super().__init__(f"z({m.key}, {w})", (m,))
         self.window = w
 
-    def begin(self) -> Floats:
+    def begin(self) -> Lookback:
         """No values yet."""
         return np.empty(0)
 
-    def fold(self, new: Known, state: Floats) -> tuple[Floats, Floats]:
+    def fold(self, new: Known, state: Lookback) -> tuple[Floats, Lookback]:
         """Score of each new value against the window before it."""
         joined = np.concatenate([state, new.values])
         least = min(self.LEAST, self.window)
@@ -120,6 +125,17 @@ class Score(OnValues):
         floor = max(1e-12, self._precision(new.block))
         out = (new.values - centre) / np.maximum(spread, floor)
         return out, joined[max(0, len(joined) - self.window) :]
+
+    def fold_one(self, value: float, block: Block, state: Lookback) -> tuple[float, Lookback]:
+        """One value against the window before it."""
+        if self.window > windows.SHORT:
+            return super().fold_one(value, block, state)
+        before = listed(state)
+        after = [*before, value][-self.window :]
+        if len(before) < min(self.LEAST, self.window):
+            return math.nan, after
+        spread = max(alone.mad(before), 1e-12, self._precision(block))
+        return (value - alone.median(before)) / spread, after
 
     def _shifted(self, joined: Floats, before: int, kernel: windows.Kernel, least: int) -> Floats:
         """Window statistics ending one value earlier than each new value."""
@@ -152,14 +168,13 @@ def lower_is_better(m: Node) -> bool:
 def best(m: Num, k: Count = 10) -> Node:
     """Best k-value mean so far (the lowest where lower is better)."""
     means = windowed("mean", m, k, windows.mean, lambda: m, 1 if k == 1 else 0)
-    extreme = np.minimum.accumulate if lower_is_better(m) else np.maximum.accumulate
-    return Accumulated("best", means, extreme)
+    return Accumulated("best", means, np.minimum if lower_is_better(m) else np.maximum)
 
 
 @signal
 def peak(m: Num) -> Node:
     """Largest value so far."""
-    return Accumulated("peak", m, np.maximum.accumulate)
+    return Accumulated("peak", m, np.maximum)
 
 
 @signal
@@ -184,6 +199,8 @@ class FirstSeen(Node):
         """Find the first true row, if it has not come yet."""
         if state is not None:
             return Stream(state), state
+        if block.height == 1 and not (args[0].is_known and args[0].number > 0.5):
+            return Stream(None), None
         held = np.flatnonzero((args[0].array(block.height) > 0.5) & args[0].known(block.height))
         if not len(held):
             return Stream(None), None

@@ -132,11 +132,15 @@ class Block:
     @cached_property
     def steps(self) -> Floats:
         """Steps of the rows."""
+        if self.height == 1:
+            return np.array([self._row["step"]], np.float64)
         return self.run.frame["step"].slice(self.first, self.height).to_numpy().astype(np.float64)
 
     @cached_property
     def attempts(self) -> list[int]:
         """Attempt numbers of the rows."""
+        if self.height == 1:
+            return [self._row["attempt"]]
         return self.run.frame["attempt"].slice(self.first, self.height).to_list()
 
     @cached_property

@@ -48,7 +48,7 @@ class Evaluator:
 
     def advanced(self, block: Block) -> None:
         """The same within another evaluator's `advance`."""
-        parts = block.trainings
+        parts = [block] if block.height == 1 else block.trainings
         streams = [self._training(part) for part in parts]
         if len(parts) == 1:
             self._streams = streams[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from klinic.diagnostics.signals.block import Block, Floats
+from klinic.diagnostics.signals.block import Block
 from klinic.diagnostics.signals.node import ALWAYS, DENSE, NONE_NEW, ONE_NEW, Metric, Node
 from klinic.diagnostics.signals.registry import Any_, Num, Window, signal
 from klinic.diagnostics.signals.stream import Stream
@@ -49,35 +49,34 @@ def nonfinite(m: Num, w: Window = 1) -> Node:
 class Presence(Node):
     """How many values (finite, or written at all) a stream has had so far; known at every row."""
 
-    def __init__(self, key: str, source: Node, *, written: bool, result: Callable[[Floats], Floats]) -> None:
+    def __init__(self, key: str, source: Node, *, absent: bool) -> None:
         super().__init__(key, (source,), rank=ALWAYS)
-        self.written, self.result = written, result
-        self.kind = "truth" if written else "number"
+        self.absent = absent
+        self.kind = "truth" if absent else "number"
+        self.written = source.name if absent and isinstance(source, Metric) else None
 
     def start(self) -> int:
         """None seen."""
         return 0
 
     def advance(self, block: Block, args: Sequence[Stream], state: int) -> tuple[Stream, Any]:
-        """Running count."""
-        child = self.children[0]
-        metric = child.name if self.written and isinstance(child, Metric) else None
-        mask = args[0].known(block.height) if metric is None else block.seen(metric)
+        """Running count, or whether it is nought."""
+        if block.height == 1:
+            state += args[0].is_known if self.written is None else bool(block.seen(self.written)[0])
+            return Stream(state == 0 if self.absent else float(state)), state
+        mask = args[0].known(block.height) if self.written is None else block.seen(self.written)
         counted = mask.cumsum() + float(state)
-        return Stream(self.result(counted)), (int(counted[-1]) if len(counted) else state)
-
-
-def _is_zero(counted: Floats) -> Floats:
-    return np.where(counted == 0, 1.0, 0.0)
+        result = np.where(counted == 0, 1.0, 0.0) if self.absent else counted
+        return Stream(result), (int(counted[-1]) if len(counted) else state)
 
 
 @signal
 def absent(m: Any_) -> Node:
     """The run has never had this metric up to here."""
-    return Presence(f"absent({m.key})", m, written=True, result=_is_zero)
+    return Presence(f"absent({m.key})", m, absent=True)
 
 
 @signal
 def count(m: Any_) -> Node:
     """Number of finite values so far."""
-    return Presence(f"count({m.key})", m, written=False, result=lambda counted: counted)
+    return Presence(f"count({m.key})", m, absent=False)

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals import windows
+from klinic.diagnostics.signals.alone import alone, median
 from klinic.diagnostics.signals.block import Block, Floats
-from klinic.diagnostics.signals.node import (
-    Known,
-    Node,
-    OnValues,
-)
+from klinic.diagnostics.signals.node import Known, Node, OnValues
 from klinic.diagnostics.signals.registry import Any_, Count, Num, Window, signal
+
+Lookback = Floats | list[float]  # a list while rows come one by one
 
 
 class Windowed(OnValues):
@@ -25,22 +24,32 @@ class Windowed(OnValues):
     def __init__(self, name: str, source: Node, window: int, kernel: windows.Kernel, least: int) -> None:
         super().__init__(f"{name}({source.key}, {window})", (source,))
         self.window, self.kernel, self.least = window, kernel, min(least, window)
+        self.alone = alone(kernel, window)
 
-    def begin(self) -> Floats:
+    def begin(self) -> Lookback:
         """No values yet."""
         return np.empty(0)
 
-    def fold(self, new: Known, state: Floats) -> tuple[Floats, Floats]:
+    def fold(self, new: Known, state: Lookback) -> tuple[Floats, Lookback]:
         """Roll over look-back and new values."""
         joined = np.concatenate([state, new.values])
         out = windows.rolling(joined, len(state), self.window, self.least, self.kernel)
         return out, joined[max(0, len(joined) - self.window + 1) :]
 
-    def fold_one(self, value: float, block: Block, state: Floats) -> tuple[float, Floats]:
+    def fold_one(self, value: float, block: Block, state: Lookback) -> tuple[float, Lookback]:
         """One window, the look-back and the value."""
-        joined = np.concatenate((state, (value,)))
-        result = float(self.kernel(joined[None])[0]) if len(joined) >= self.least else math.nan
-        return result, joined[1:] if len(joined) == self.window else joined
+        if self.alone is None:
+            joined = np.concatenate([state, [value]])
+            result = float(self.kernel(joined[None])[0]) if len(joined) >= self.least else math.nan
+            return result, joined[1:] if len(joined) == self.window else joined
+        values = [*listed(state), value]
+        result = self.alone(values) if len(values) >= self.least else math.nan
+        return result, values[1:] if len(values) == self.window else values
+
+
+def listed(state: Lookback) -> list[float]:
+    """A look-back as a list, which nobody changes in place."""
+    return state.tolist() if isinstance(state, np.ndarray) else state
 
 
 class Fold(OnValues):
@@ -75,17 +84,22 @@ class Fold(OnValues):
 class Accumulated(OnValues):
     """A running total, minimum or maximum over all values so far."""
 
-    def __init__(self, name: str, source: Node, accumulate: Callable[[Floats], Floats]) -> None:
+    def __init__(self, name: str, source: Node, taken: np.ufunc) -> None:
         super().__init__(f"{name}({source.key}, run)", (source,))
-        self.accumulate = accumulate
+        self.taken = taken
 
     def fold(self, new: Known, state: float | None) -> tuple[Floats, float | None]:
         """Accumulate from the last result on."""
         if not len(new.values):
             return new.values, state
         joined = new.values if state is None else np.concatenate([[state], new.values])
-        out = self.accumulate(joined)[0 if state is None else 1 :]
+        out = self.taken.accumulate(joined)[0 if state is None else 1 :] + 0.0
         return out, float(out[-1])
+
+    def fold_one(self, value: float, block: Block, state: float | None) -> tuple[float, float]:
+        """One more value."""
+        result = (value if state is None else float(self.taken(state, value))) + 0.0
+        return result, result
 
 
 def windowed(
@@ -105,7 +119,7 @@ class Previous(Windowed):
     """The value k values earlier."""
 
     def __init__(self, source: Node, k: int) -> None:
-        super().__init__("prev", source, k + 1, lambda rows: rows[:, 0], k + 1)
+        super().__init__("prev", source, k + 1, windows.oldest, k + 1)
 
 
 @signal
@@ -134,6 +148,12 @@ class First(OnValues):
             out[max(lacking - 1, 0) :] = windows.median(state[None, :])[0]
         return out, state
 
+    def fold_one(self, value: float, block: Block, state: Floats) -> tuple[float, Floats]:
+        """The same median again once there are k values."""
+        if len(state) < self.k:
+            return super().fold_one(value, block, state)
+        return median(state.tolist()), state
+
 
 @signal
 def first(m: Num, k: Count = 1) -> Node:
@@ -160,7 +180,7 @@ def med(m: Num, w: Window) -> Node:
 @signal
 def sum_(m: Num, w: Window) -> Node:
     """Sum over the last w values."""
-    return windowed("sum", m, w, windows.total, lambda: Accumulated("sum", m, np.cumsum), 1)
+    return windowed("sum", m, w, windows.total, lambda: Accumulated("sum", m, np.add), 1)
 
 
 class RunningMean(OnValues):
@@ -190,21 +210,13 @@ def mean(m: Num, w: Window) -> Node:
 @signal
 def min_(m: Num, w: Window) -> Node:
     """Smallest of the last w values."""
-    return windowed("min", m, w, _lowest_of, lambda: Accumulated("min", m, np.minimum.accumulate), 1)
+    return windowed("min", m, w, windows.lowest, lambda: Accumulated("min", m, np.minimum), 1)
 
 
 @signal
 def max_(m: Num, w: Window) -> Node:
     """Largest of the last w values."""
-    return windowed("max", m, w, _highest_of, lambda: Accumulated("max", m, np.maximum.accumulate), 1)
-
-
-def _lowest_of(rows: Floats) -> Floats:
-    return np.asarray(rows.min(axis=1))
-
-
-def _highest_of(rows: Floats) -> Floats:
-    return np.asarray(rows.max(axis=1))
+    return windowed("max", m, w, windows.highest, lambda: Accumulated("max", m, np.maximum), 1)
 
 
 @signal

@@ -1,5 +1,6 @@
 """Kernels over a metric's known values. Each result depends on its own window alone, bit for bit, so that
-evaluating in pieces gives exactly what evaluating at once gives (no running sums with their rounding)."""
+evaluating in pieces gives exactly what evaluating at once gives (no running sums with their rounding). Zero has no
+sign: which of several zeros is picked depends on how it is done."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from klinic.diagnostics.signals.block import Floats
 
-SHORT = 64  # values of a single window up to which sorting them is quicker than numpy's way
+SHORT = 64  # values of a single window up to which plain Python is quicker than numpy
 Kernel = Callable[[Floats], Floats]  # rows of windows, all of one length -> one result a row
 
 
@@ -40,13 +41,10 @@ def median(rows: Floats) -> Floats:
     """Median of each row."""
     width = rows.shape[1]
     middle = width // 2
-    if len(rows) == 1 and width <= SHORT:
-        values = sorted(rows[0].tolist())
-        return np.array([values[middle] if width % 2 else (values[middle - 1] + values[middle]) / 2])
     if width % 2:
-        return np.asarray(np.partition(rows, middle, axis=1)[:, middle])
+        return np.asarray(np.partition(rows, middle, axis=1)[:, middle] + 0.0)
     parts = np.partition(rows, (middle - 1, middle), axis=1)
-    return np.asarray((parts[:, middle - 1] + parts[:, middle]) / 2)
+    return np.asarray((parts[:, middle - 1] + parts[:, middle]) / 2 + 0.0)
 
 
 def mad(rows: Floats) -> Floats:
@@ -74,23 +72,24 @@ def deviation(rows: Floats) -> Floats:
     return np.asarray(np.sqrt(total(centred * centred) / max(rows.shape[1] - 1, 1)))
 
 
-def _ramp(width: int) -> Floats:
+def ramp(width: int) -> Floats:
+    """A straight line of slope 1 through 0 in its middle."""
     return np.arange(width, dtype=np.float64) - (width - 1) / 2
 
 
 def line(rows: Floats) -> Floats:
     """Change along the least squares line over each row, in the values' unit."""
-    ramp = _ramp(rows.shape[1])
+    slope = ramp(rows.shape[1])
     centred = rows - mean(rows)[:, None]
-    return np.asarray(total(centred * ramp) / float((ramp * ramp).sum()) * rows.shape[1])
+    return np.asarray(total(centred * slope) / float((slope * slope).sum()) * rows.shape[1])
 
 
 def straightness(rows: Floats) -> Floats:
     """Share of each row's variance that the straight line explains; NaN for a constant row."""
-    ramp = _ramp(rows.shape[1])
+    slope = ramp(rows.shape[1])
     centred = rows - mean(rows)[:, None]
     spread = total(centred * centred)
-    along = total(centred * ramp) ** 2 / float((ramp * ramp).sum())
+    along = total(centred * slope) ** 2 / float((slope * slope).sum())
     tiny = 1e-24 * total(rows * rows)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.minimum(np.where(spread > tiny, along / spread, np.nan), 1.0)
@@ -99,3 +98,18 @@ def straightness(rows: Floats) -> Floats:
 def jitter(rows: Floats) -> Floats:
     """Noise of each row: 1.4826 MAD of its first differences over the square root of two."""
     return np.asarray(mad(np.diff(rows, axis=1)) / np.sqrt(2.0))
+
+
+def lowest(rows: Floats) -> Floats:
+    """Smallest of each row."""
+    return np.asarray(rows.min(axis=1) + 0.0)
+
+
+def highest(rows: Floats) -> Floats:
+    """Largest of each row."""
+    return np.asarray(rows.max(axis=1) + 0.0)
+
+
+def oldest(rows: Floats) -> Floats:
+    """First of each row."""
+    return rows[:, 0]

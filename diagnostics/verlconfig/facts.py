@@ -203,15 +203,17 @@ _ANNOUNCED = {
     "train_rows": re.compile(r"train dataset size: (\d+)"),
     "val_rows": re.compile(r"val dataset size: (\d+)"),
 }
+_SAID = {name: pattern.pattern.removesuffix(r"(\d+)") for name, pattern in _ANNOUNCED.items()}
 
 
 def _steps_announced(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
     """What start-up lines say where the config does not."""
     told: dict[str, Any] = {}
     unknown = {name: pattern for name, pattern in _ANNOUNCED.items() if found.get(name) is None}
-    texts = [line.text for line in run.lines if "size: " in line.text or "steps: " in line.text] if unknown else []
+    text = "\n".join([line.text for line in run.lines]) if unknown else ""
     for name, pattern in unknown.items():
-        told |= next(({name: int(hit[1])} for hit in map(pattern.search, texts) if hit), {})
+        hit = pattern.search(text) if _SAID[name] in text else None
+        told |= {name: int(hit[1])} if hit else {}
     return told
 
 
