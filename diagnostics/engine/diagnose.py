@@ -127,7 +127,7 @@ def _diagnosis(
         verdict=verdict(findings, incidents),
         health=health(signs, findings, incidents),
         story=story(findings, incidents, run.steps),
-        root_cause=(root := worst_root(findings)) and root.id,
+        root_cause=root.id if (root := worst_root(findings)) else None,
         vitals=signs,
         findings=findings,
         incidents=incidents,
