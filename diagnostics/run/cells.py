@@ -14,6 +14,7 @@ from klinic.diagnostics.run.sealed import Sealed
 
 MAX_METRICS = 200_000
 FEW = 1000  # rows: of no more polars makes a series sooner from a list than it imports what it wants for an array
+TALL = 2048  # rows from which on each metric is a series of its own
 OPEN, MOST_OPEN = 8, 64  # rows that stay open when others are sealed, and from how many on that is done
 
 
@@ -137,8 +138,10 @@ class Cells:
         self._base = base
 
     def _opened(self) -> Iterator[pl.Series]:
-        """The open rows of each metric: stretches of one series, which is made once."""
+        """The open rows of each metric: stretches of one series, which is made once where it costs little memory."""
         height = self.rows - self._base
+        if height > TALL:
+            return (self._alone(name, column, height) for name, column in self._values.items())
         whole = self._short(height) if height <= FEW else self._long(height)
         return (whole.slice(place * height, height).alias(name) for place, name in enumerate(self._values))
 
@@ -148,6 +151,13 @@ class Cells:
             cells += [None if cell != cell else cell for cell in column]
             cells += [None] * (height - len(column))
         return pl.Series(cells, dtype=pl.Float64)
+
+    def _alone(self, name: str, column: array[float], height: int) -> pl.Series:
+        import numpy as np
+
+        if len(column) < height:
+            column = column + array("d", [math.nan] * (height - len(column)))
+        return pl.Series(name, np.array(column), dtype=pl.Float64, nan_to_null=True)
 
     def _long(self, height: int) -> pl.Series:
         import numpy as np
