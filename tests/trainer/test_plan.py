@@ -1,7 +1,7 @@
 """What a plan holds: filled values, devices, sizes, overrides in Hydra's spelling."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.verlconfig.constraints import violations
@@ -54,6 +54,7 @@ def test_every_filled_value_has_a_reason(tmp_path):
         assert [entry.key for entry in plan.filled if not entry.reason.strip()] == []
 
 
+@settings(deadline=None)
 @given(st.integers(1, 512), st.integers(1, 600), st.integers(1, 16), st.sampled_from(["gae", "grpo"]), st.booleans())
 def test_batches_divide_as_verl_asserts(batch, mini, n, estimator, gpus):
     words = [f"data.train_batch_size={batch}", f"{ROLLOUT}.n={n}", f"algorithm.adv_estimator={estimator}"]

@@ -11,6 +11,7 @@ from klinic.trainer.data.arithmetic import DATA_SOURCE
 from klinic.trainer.plan.draft import Draft
 from klinic.trainer.plan.files import first_source, rows
 from klinic.trainer.plan.gpu import lengths, memory, number_formats, plain_attention, tensor_parallel
+from klinic.trainer.plan.model import packable
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 
@@ -129,12 +130,21 @@ def engine(d: Draft) -> None:
         plain_attention(d)
         return
     for part, model in ((ACTOR, "actor_rollout_ref.model"), *((("critic", "critic.model"),) if d.critic else ())):
-        d.fill(f"{model}.use_remove_padding", False, tr("packed sequences need flash-attn, which needs a GPU"))
-        d.fill(f"+{model}.override_config.attn_implementation", "sdpa", tr("verl asks for flash-attn otherwise"))
+        _attention(d, model)
         d.fill(f"{model}.enable_gradient_checkpointing", False, tr("memory is no concern, recomputing costs a third"))
         d.fill(f"{part}.strategy", "fsdp2", tr("the engine that runs on gloo"))
     d.fill(f"{ACTOR}.use_torch_compile", False, tr("compiling takes longer than a short run gains"))
     d.fill(f"{ACTOR}.fsdp_config.use_torch_compile", False, tr("as above"))
+
+
+def _attention(d: Draft, model: str) -> None:
+    """Packed sequences where klinic's attention for them knows the model, and where nobody wished otherwise."""
+    padding, attention = f"{model}.use_remove_padding", f"{model}.override_config.attn_implementation"
+    if not d.given(padding) and not d.given(attention) and packable(d[f"{model}.path"]):
+        d.fill(padding, True, tr("a third of a small step would go into padding"))
+        d.fill(f"+{attention}", "klinic_packed", tr("klinic's attention over packed sequences; flash-attn needs a GPU"))
+    d.fill(padding, False, tr("packed sequences need flash-attn, which needs a GPU"))
+    d.fill(f"+{attention}", "sdpa", tr("verl asks for flash-attn otherwise"))
 
 
 def rollout(d: Draft) -> None:

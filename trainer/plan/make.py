@@ -83,6 +83,8 @@ class Plan:
             # Ray gives its workers niceness 15, by which anything else on a small machine starves them; threads that
             # wait for each other should not spin where there are fewer CPUs than threads.
             plain |= {"RAY_worker_niceness": "0", "OMP_WAIT_POLICY": "passive"}
+            # Ray starts workers ahead that have no job's environment; verl's actors never take them.
+            plain |= {"RAY_prestart_worker_first_driver": "0"}
         return plain
 
 

@@ -99,12 +99,30 @@ ON_CPU = (
     Touch(
         "verl.workers.engine.fsdp.transformer_impl",
         f"{_HERE}.cpu.patches:engine",
-        "fp32, and the reference model without pinned memory",
+        "fp32, packed sequences without flash-attn, and the reference model without pinned memory",
         (
             Point("CPUOffloadPolicy", ("pin_memory",)),
             Point("FSDPEngine.__init__", ("engine_config",)),
             Point("FSDPEngineWithLMHead.forward_step", ("micro_batch",)),
         ),
+    ),
+    Touch(
+        "verl.utils.tensordict_utils",
+        f"{_HERE}.cpu.ragged:patch",
+        "quick mini batches",
+        (Point("index_select_tensor_dict", ("batch", "indices")), Point("chunk_tensordict", ("td", "chunks"))),
+    ),
+    Touch(
+        "verl.utils.transferqueue_utils",
+        f"{_HERE}.cpu.bridge:patch",
+        "workers that fetch no text",
+        (Point("async_kv_batch_meta2batch_meta", ("meta",)),),
+    ),
+    Touch(
+        "verl.workers.rollout.router",
+        f"{_HERE}.cpu.later:load_balancer",
+        "a start without the load balancer",
+        (Point("get_router_handle", ("servers",)),),
     ),
     Touch(
         "verl.trainer.ppo.v1.replay_buffer",

@@ -20,7 +20,7 @@ from verl.utils.tensordict_utils import list_of_dict_to_tensordict
 
 from klinic.trainer.plugin.cpu.flight import flight
 from klinic.trainer.plugin.cpu.score import score
-from klinic.trainer.plugin.cpu.trajectory import Tokens, Trajectory, rows
+from klinic.trainer.plugin.cpu.trajectory import Tokens, Trajectory, column, rows
 from klinic.trainer.plugin.session import current
 
 log = logging.getLogger("klinic.plugin")
@@ -60,7 +60,8 @@ class BatchedAgentLoopManager(AgentLoopManagerTQ):  # type: ignore[misc]
     def _simple(self, prompts: Any) -> bool:
         """Whether the batch is single-turn text without a teacher and with rewards from workers."""
         rollout = self.config.actor_rollout_ref.rollout
-        names = {row.get("agent_name", rollout.agent.default_agent_loop) for row in rows(prompts)}
+        named = "agent_name" in prompts
+        names = set(column(prompts.get("agent_name"), len(prompts))) if named else {rollout.agent.default_agent_loop}
         distilled = bool((self.config.get("distillation") or {}).get("enabled", False))
         tracing = bool((rollout.get("trace") or {}).get("backend"))
         return (

@@ -44,11 +44,14 @@ def process_group(module: ModuleType) -> None:
 
 
 def engine(module: ModuleType) -> None:
-    """Compute in fp32, and give forward-only models no offload policy.
+    """Compute in fp32, know the attention for packed sequences, and give forward-only models no offload policy.
 
     Without a word about precision verl computes under a bf16 autocast, which a CPU does slowly and which makes
     the entropy jump in steps of 2^-8. The offload policy pins memory, which needs an accelerator.
     """
+    from klinic.trainer.plugin.cpu import packed
+
+    packed.register()
     setattr(module, "CPUOffloadPolicy", lambda pin_memory=True: None)  # noqa: B010
     around(module.FSDPEngine, "__init__", _in_fp32)
     around(module.FSDPEngineWithLMHead, "forward_step", _in_place)

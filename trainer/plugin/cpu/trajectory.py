@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,17 +15,18 @@ from verl.utils.tokenizer.continuous_token_wiring import create_continuous_token
 
 def rows(batch: Any) -> Iterator[dict[str, Any]]:
     """The rows of a TensorDict as plain dictionaries, as verl's worker takes them apart."""
-    columns = dict(batch.items())
+    columns = {name: column(each, len(batch)) for name, each in batch.items()}
     for at in range(len(batch)):
-        yield {name: _cell(column, at) for name, column in columns.items()}
+        yield {name: each[at] for name, each in columns.items()}
 
 
-def _cell(column: Any, at: int) -> Any:
-    if isinstance(column, torch.Tensor):
-        return column[at]
-    if isinstance(column, NonTensorStack):
-        return column[at].data
-    return column.data if isinstance(column, NonTensorData) else column
+def column(values: Any, count: int) -> Sequence[Any]:
+    """What a field of a TensorDict holds for each of `count` rows; one value for the whole batch is each row's."""
+    if isinstance(values, torch.Tensor):
+        return values.unbind()
+    if isinstance(values, NonTensorStack):
+        return [each.data for each in values.unbind(0)]
+    return [values.data if isinstance(values, NonTensorData) else values] * count
 
 
 @dataclass

@@ -1,0 +1,30 @@
+"""What a training worker fetches of each row: its tensors, not the text that came with the data set."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from klinic.trainer.plugin.wrap import around
+
+MULTI_MODAL = "multi_modal_inputs"  # the one field of a row that a model reads and that is no tensor
+
+
+def patch(module: ModuleType) -> None:
+    """Have a worker leave text where it is: unpacking a row's questions and answers takes longer than its tensors."""
+    around(module, "async_kv_batch_meta2batch_meta", _tensors_only)
+
+
+async def _tensors_only(original: Any, meta: Any) -> Any:
+    found = await original(meta)
+    names = wanted(found.field_schema)
+    if len(names) == len(found.field_schema):
+        return found
+    selected = found.select_fields(names)
+    selected.extra_info = found.extra_info
+    return selected
+
+
+def wanted(schema: dict[str, dict[str, Any]]) -> list[str]:
+    """The fields of TransferQueue's schema that a model or a loss can compute with."""
+    return [name for name, each in schema.items() if not each.get("is_non_tensor") or name == MULTI_MODAL]
