@@ -201,3 +201,16 @@ def test_sighup_reads_the_reward_again(plan):
     thread.join(10)
     assert "the reward model is read again" in text
     assert pending(folder, "reward").mark != before
+
+
+def test_what_a_check_finds_while_verl_starts_ends_the_run(plan):
+    asked = []
+
+    def check():
+        asked.append(len(asked))
+        return "klinic is not among verl's plugins" if len(asked) > 2 else ""
+
+    code, text, manifest = run(plan("import time; time.sleep(60)"), check=check)
+    assert (code, manifest["status"]) == (1, "failed")
+    assert manifest["error"] == "klinic is not among verl's plugins"
+    assert "failed" in text

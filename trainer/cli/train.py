@@ -72,16 +72,21 @@ def train(
         return
     _refuse(plan, dry_run)
     _show(plan, dry_run)
-    _prepare(plan)
     from klinic.trainer.cli.watched import watched
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
+    from klinic.trainer.launch.plugin import PluginCheck
     from klinic.trainer.treat.rescue import rescued
 
     limits = Limits(startup=startup_limit or (600.0 if plan.cpu else 2400.0), silence=180.0 if plan.cpu else 900.0)
-    options = Options(time_limit, grace, limits, not no_diagnosis, condition(stop_on, rescue), told)
-    with watched(plan.run_dir, dashboard):
-        raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))
+    with PluginCheck(plan.cpu) as check:
+        if problem := check.problem():
+            fail(problem)
+        _prepare(plan)
+        stop_for = condition(stop_on, rescue)
+        options = Options(time_limit, grace, limits, not no_diagnosis, stop_for, told, check.problem)
+        with watched(plan.run_dir, dashboard):
+            raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))
 
 
 def _list() -> None:
@@ -132,11 +137,8 @@ def _show(plan: Any, dry_run: bool) -> None:
 
 
 def _prepare(plan: Any) -> None:
-    from klinic.trainer.launch.plugin import plugin_problem
     from klinic.trainer.plan.record import keep
 
-    if problem := plugin_problem(plan.cpu):
-        fail(problem)
     try:
         plan.run_dir.mkdir(parents=True, exist_ok=True)
         keep(plan)

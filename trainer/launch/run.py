@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,8 @@ OURS = {"KLINIC_STOP_ON": "", "KLINIC_ALERTS": ""}
 class Options:
     """time_limit: seconds after which the run is asked to stop. grace: seconds that a stop may take at least.
 
-    stop_on: the finding for which it is stopped. alerts: who is told what is found.
+    stop_on: the finding for which it is stopped. alerts: who is told what is found. check: asked all the while; a
+    line of it says why the run cannot go on.
     """
 
     time_limit: float | None = None
@@ -46,6 +47,7 @@ class Options:
     diagnose: bool = True
     stop_on: StopOn | None = None
     alerts: Alerts | None = None
+    check: Callable[[], str] = str
 
 
 def launch(plan: Plan, options: Options | None = None, display: Display | None = None) -> int:
@@ -95,7 +97,7 @@ class _Launch:
         while self.process.poll() is None:
             self._look()
             self._obey()
-            if trouble := self._out_of_patience() or self.watchdog.verdict(self.progress):
+            if trouble := self.options.check() or self._out_of_patience() or self.watchdog.verdict(self.progress):
                 return trouble
             time.sleep(PAUSE)
         self._look()

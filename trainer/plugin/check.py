@@ -29,14 +29,21 @@ def check(cpu: bool | None = None) -> list[Problem]:
     cpu: look at the touch points of the CPU platform too; None asks VERL_PLATFORM.
     Imports verl and with it torch and ray: some seconds in a fresh process.
     """
-    if problem := _verl_missing():
-        return [problem]
+    if _verl_missing():
+        return quick_check()
     if cpu is None:
         cpu = os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu"
     flashless = cpu or importlib.util.find_spec("flash_attn") is None
     touches = EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if cpu else ())
     found = [problem for touch in touches for problem in _look(touch)]
-    return [*_version(), *_entry_point(), *found]
+    return [*quick_check(), *found]
+
+
+def quick_check() -> list[Problem]:
+    """What can be said without importing verl: it is missing, of another version, or does not know klinic."""
+    if problem := _verl_missing():
+        return [problem]
+    return [*_version(), *_entry_point()]
 
 
 def _verl_missing() -> Problem | None:
