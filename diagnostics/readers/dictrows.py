@@ -1,8 +1,8 @@
 """Dict rows of Hugging Face's Trainer: TRL, ms-swift, Unsloth and what is built on them.
 
 `{'loss': 0.0, 'grad_norm': nan, 'reward': '0.5', ...}` on one line or wrapped, bare or glued to a progress bar;
-transformers 5 writes every value as a string. There is no step but in ms-swift's `global_step/max_steps`: rows are
-counted, anew after the summary (`train_runtime`) that ends a training.
+transformers 5 writes every value as a string. There is no step but in ms-swift's `global_step/max_steps`: the
+progress bar tells it (`_spacing.py`), else rows are counted, anew after the summary (`train_runtime`) of a training.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._text import Frame, find_bar, head_frames
+from klinic.diagnostics.readers._spacing import Spacing
+from klinic.diagnostics.readers._text import Bar, Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.rl import framework_of
@@ -61,7 +63,7 @@ class DictRowSession(RowSession):
         self._line = 0
         self._meta = ""
         self._rows = 0
-        self._step = 0
+        self._spaced = Spacing()
         self._stepped = False
         self._rl = False
         self._rounded = True
@@ -85,13 +87,19 @@ class DictRowSession(RowSession):
         return events
 
     def _other(self, frame: Frame) -> list[Event]:
-        """Text; the Trainer's banner tells some of the config."""
-        events = super()._other(frame)
+        """Text; the Trainer's banner tells some of the config, its bar the steps of rows."""
+        events = [*self._placed_by(find_bar(frame.text)), *super()._other(frame)]
         match = _BANNER.fullmatch(frame.text) if " = " in frame.text else None
         if match and match[1] in _BANNER_KEYS:
             value = int(match[2].replace(",", "") or 0)
             events.append(ConfigRead({_BANNER_KEYS[match[1]]: value}, user=False, where="trainer banner"))
         return events
+
+    def _placed_by(self, bar: Bar | None) -> list[Row]:
+        """The rows that waited for this bar of the training itself."""
+        if not bar or not bar.total or bar.what not in ("", "train"):
+            return []
+        return self._spaced.bar(bar.done or 0, bar.total)
 
     def _continues(self, text: str) -> bool:
         """A further part of a wrapped row: no new row, no bar, and still a list of pairs."""
@@ -104,6 +112,7 @@ class DictRowSession(RowSession):
 
     def _around(self, text: str, frame: Frame) -> Iterable[Event]:
         bar = find_bar(text)
+        yield from self._placed_by(bar)
         if bar and bar.total and not bar.what and bar.total != self._total:
             self._total = bar.total
             yield ManifestRead({"total_steps": bar.total})
@@ -118,29 +127,33 @@ class DictRowSession(RowSession):
         if not text.endswith("}"):
             events.append(Note(f"line {self._line}: cut off inside a row"))
         if _SUMMARY[0] in raw:
-            events.extend(self._spacing())
-            self._step = 0
+            events.extend(self._spaced.release())
+            events.extend(self._far_apart())
+            self._spaced.restart()
             return [*events, Happened("finished", data={key: number(raw[key]) for key in _SUMMARY if key in raw})]
         values = {key: value for key, text in raw.items() if key not in _TEXTS and (value := number(text)) is not None}
         if not values:
             return events
-        return [*events, *self._tell(raw), self._as_row(raw, values, text)]
+        return [*events, *self._tell(raw), *self._as_row(raw, values, text)]
 
-    def _spacing(self) -> Iterable[Event]:
-        """Rows carry no step; a training that ended tells how many steps a row stands for."""
-        if not self._stepped and 0 < self._step < self._total:
-            each = self._total / self._step
+    def _far_apart(self) -> Iterable[Event]:
+        """Rows that no bar places are counted; a training that ended tells how many steps one stands for."""
+        counted = self._spaced.counted
+        if not self._stepped and not self._spaced.done and 0 < counted < self._total:
+            each = self._total / counted
             yield Note(f"rows carry no step and are counted; of {self._total} steps, a row stands for about {each:.3g}")
 
-    def _as_row(self, raw: dict[str, str], values: dict[str, float], text: str) -> Row:
+    def _as_row(self, raw: dict[str, str], values: dict[str, float], text: str) -> list[Row]:
         self._rows += 1
         self._rl = self._rl or any(_RL.search(key) for key in values)
         progress = _PROGRESS.fullmatch(raw.get("global_step/max_steps", ""))
         written = float(progress[1]) if progress else values.get("step", values.get("global_step", math.nan))
         self._stepped = not math.isnan(written)
-        self._step = int(written) if abs(written) < 1e12 else self._step + 1
         values.pop("step", None)
-        return Row(values, self._step, decimals=self._digits(raw, text), line=self._line)
+        row = Row(values, None, decimals=self._digits(raw, text), line=self._line)
+        if abs(written) < 1e12:
+            return [replace(row, step=int(written))]
+        return self._spaced.add(row, all(key.startswith("eval_") or key == "epoch" for key in values))
 
     def _digits(self, raw: dict[str, str], text: str) -> dict[str, int]:
         """The Trainer rounds `loss` to four decimals, so `0.0` means below 0.00005; transformers 5 does not."""
@@ -163,6 +176,7 @@ class DictRowSession(RowSession):
         """An unfinished row, and the verdict on what kind of training this was."""
         if self._open:
             yield from self._row()
+        yield from self._spaced.release()
         if self._rows and not self._rl:
             yield Meta(not_rl=_SUPERVISED)
 

@@ -22,10 +22,10 @@ def rows_of(found):
 @pytest.mark.parametrize(
     ("log", "framework", "steps", "raw", "number"),
     [
-        ("025", "trl", [1, 2, 3, 4, 5], "completions/max_length", 512.0),
+        ("025", "trl", [8, 16, 24, 32, 40], "completions/max_length", 512.0),
         ("027", "trl", list(range(1, 9)), "reward", 0.0),
-        ("028", "trl", list(range(1, 7)), "grad_norm", 0.1624),
-        ("038", "trl", [1, 2, 3, 4, 5, 6], "reward", None),
+        ("028", "trl", [33, 66, 99, 132, 165, 198], "grad_norm", 0.1624),
+        ("038", "trl", [2, 4, 6, 8, 10, 12], "reward", None),
         ("043", "trl", [1, 2, 3], "grad_norm", 0.1552734375),
         ("050", "trl", [1, 2, 3, 4, 5, 6], "loss", 0.0),
         ("053", "trl", [1, 2, 3, 4, 5], "kl", 1.230994462966919),
@@ -159,7 +159,38 @@ def test_the_banner_is_config(read_log):
     assert not config.user
 
 
-def test_rows_further_apart_than_a_step_are_noted(read_log):
-    (note,) = read_log("025").notes
-    assert note == "rows carry no step and are counted; of 200 steps, a row stands for about 40"
+BAR = "  1%|▏         | {}/200 [00:08<13:48,  4.19s/it]\r"
+ROW = "{'loss': 0.1, 'reward': 0.5, 'kl': 0.1}\n"
+
+
+def steps_of(found):
+    return [row.step for row in rows_of(found)]
+
+
+def test_the_bar_tells_the_steps_of_rows(events):
+    every = "".join(BAR.format(step) + (ROW if step % 10 == 0 else "") for step in range(1, 41))
+    assert steps_of(events(every)) == [10, 20, 30, 40]
+    blocks = BAR.format(57) + 11 * ROW + BAR.format(113) + 11 * ROW + BAR.format(120) + 2 * ROW + BAR.format(121)
+    assert steps_of(events(blocks)) == list(range(5, 125, 5))
+
+
+def test_a_bar_that_lags_is_overtaken_by_counting(events):
+    assert steps_of(events(BAR.format(1) + 4 * ROW + BAR.format(5) + 3 * ROW)) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_full_bar_behind_the_summary_says_nothing_of_the_next_training(events):
+    over = "{'train_runtime': 10.0, 'train_loss': 0.1, 'epoch': 1.0}\n"
+    found = events(BAR.format(190) + 19 * ROW + over + BAR.format(200) + ROW + BAR.format(10) + ROW + BAR.format(20))
+    assert steps_of(found) == [*range(10, 200, 10), 1, 10]
+
+
+def test_an_evaluation_stands_at_the_step_before_it(events):
+    both = ROW + "{'eval_loss': 0.2, 'eval_reward': 0.5, 'epoch': 0.1}\n"
+    assert steps_of(events(BAR.format(10) + both + BAR.format(20) + both + BAR.format(21))) == [10, 10, 20, 20]
+
+
+def test_rows_further_apart_than_a_step_are_noted(read_log, events):
+    over = "{'train_runtime': 10.0, 'train_loss': 0.1, 'epoch': 1.0}\n"
+    (note,) = (event for event in events(BAR.format(0) + 5 * ROW + over) if isinstance(event, Note))
+    assert note.text == "rows carry no step and are counted; of 200 steps, a row stands for about 40"
     assert read_log("084").notes == ()
