@@ -17,6 +17,7 @@ from klinic.dashboards.packed import pack
 from klinic.dashboards.pages import compare, explore, run, runlive, runs, wall
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.store import Shelf
+from klinic.dashboards.store.courtesy import observe
 from klinic.dashboards.views.parts import Component, icon, message
 from klinic.dashboards.words import speaker
 
@@ -68,6 +69,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
         page.register(app, context)
     serve_reports(app.server, shelf)
     serve_exports(app.server, context)
+    observe(app.server, shelf.courtesy)
     protect(app.server, token)
     pack(app.server)
     return app

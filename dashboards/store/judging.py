@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from klinic.dashboards.store.courtesy import Courtesy
 from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.engine.diagnose import JudgeError
 from klinic.diagnostics.engine.model import Diagnosis
@@ -86,8 +87,9 @@ class Judging:
         return replace(found, incidents=kept), ""
 
 
-def work(judging: Judging, end: threading.Event, wait: float) -> None:
-    """Judge until the end."""
+def work(judging: Judging, end: threading.Event, wait: float, courtesy: Courtesy) -> None:
+    """Judge until the end, between the answers to pages."""
     while not end.is_set():
+        courtesy.wait()
         if not judging.step():
             end.wait(wait)

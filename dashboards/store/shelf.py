@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from klinic.dashboards.figures.memory import Memory
+from klinic.dashboards.store.courtesy import Courtesy
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.store.judging import Judging, work
 from klinic.dashboards.store.scan import News, Root, looks_like_a_run
@@ -20,6 +22,7 @@ from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 
 MAX_GONE = 1000
+SHARE = 0.25  # of the time, at most, for looking through what is there
 PAUSE = 0.05  # seconds after which the judge looks again for something to judge
 
 
@@ -30,6 +33,7 @@ class Shelf:
         self.roots = tuple(roots)
         self.refresh = refresh
         self.ready = threading.Event()
+        self.courtesy = Courtesy()
         self._scans = [Root(root) for root in roots]
         self._entries: Mapping[str, Entry] = MappingProxyType({})
         self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -39,7 +43,9 @@ class Shelf:
         self._end = threading.Event()
         self._judging = Judging(lambda: self._entries, self._settle)
         read = threading.Thread(target=self._read_on, name="klinic-shelf", daemon=True)
-        judge = threading.Thread(target=work, args=(self._judging, self._end, PAUSE), name="klinic-judge", daemon=True)
+        judge = threading.Thread(
+            target=work, args=(self._judging, self._end, PAUSE, self.courtesy), name="klinic-judge", daemon=True
+        )
         self._threads = (read, judge)
 
     def start(self) -> Shelf:
@@ -79,9 +85,10 @@ class Shelf:
 
     def _read_on(self) -> None:
         while not self._end.is_set():
+            began = time.monotonic()
             self._read()
             self.ready.set()
-            self._end.wait(self.refresh)
+            self._end.wait(max(self.refresh, (time.monotonic() - began) * (1 / SHARE - 1)))
 
     def round(self) -> None:
         """Read what is new and judge what changed, at once: for those who do not `start()`."""
@@ -101,6 +108,7 @@ class Shelf:
                 return
             for asked in [*self._asked(names), path]:
                 if asked in jobs:
+                    self.courtesy.wait()
                     self._look(*jobs.pop(asked), names)
         for scan, _ in listed:
             scan.rest()
@@ -142,8 +150,8 @@ class Shelf:
     def _name(self, paths: Sequence[str]) -> dict[str, str]:
         """path -> id: relative to its root, in full where two roots hold the same."""
         short = {path: self._relative(path) for path in paths}
-        taken = list(short.values())
-        return {path: name if taken.count(name) == 1 else path for path, name in short.items()}
+        taken = Counter(short.values())
+        return {path: name if taken[name] == 1 else path for path, name in short.items()}
 
     def _relative(self, path: str) -> str:
         for root in self.roots:
