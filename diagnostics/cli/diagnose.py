@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
-from klinic.diagnostics.cli.judging import FAIL_ON, LEVELS, judging_options, many_options
+from klinic.diagnostics.cli.judging import FAIL_ON, judging_options, many_options
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.cli.parsed import Parsed
+from klinic.diagnostics.cli.progress import progress
 from klinic.diagnostics.language import speaking
 from klinic.diagnostics.report.base import wants_rows
 
@@ -87,16 +88,7 @@ def diagnose(
         say(problem)
     if problems:
         return 2
-    return int(any(reaches(case, fail_on) for case in judged))
-
-
-def reaches(case: Judged, fail_on: str) -> bool:
-    """Whether a finding or an incident of this run is at or above a level."""
-    if fail_on == "never":
-        return False
-    found = [finding.severity for finding in case.diagnosis.findings]
-    found += [incident.severity for incident in case.diagnosis.incidents]
-    return any(severity >= LEVELS.index(fail_on) for severity in found)
+    return int(any(case.diagnosis.reaches(fail_on) for case in judged))
 
 
 def overrides_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -140,15 +132,15 @@ def _judge_all(
 
     heed_ctrl_c()
     try:
-        with speaking("en"):  # what is judged is remembered, and read by programs; reports tell it
-            return survey(paths, how, jobs=jobs, remember=remember, whole=whole)
+        with speaking("en"), progress() as seen:  # what is judged is remembered, and read by programs: in English
+            return survey(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen)
     except (OSError, CardError) as error:
         raise click.ClickException(str(error)) from None
 
 
 def config_of(config: str) -> dict[str, Any]:
     """What a file says of a run's settings; ClickException where that cannot be read."""
-    from klinic.diagnostics.cli.configfile import read_config
+    from klinic.diagnostics.readers.configfile import read_config
     from klinic.diagnostics.readers.reading import os_error
 
     try:
@@ -161,6 +153,6 @@ def config_of(config: str) -> dict[str, Any]:
 
 def configured(run: Run, config: str) -> Run:
     """The run with what the file `config` says of its settings; ClickException where that cannot be read."""
-    from klinic.diagnostics.cli.configfile import with_config
+    from klinic.diagnostics.readers.configfile import with_config
 
     return with_config(run, config_of(config), config)

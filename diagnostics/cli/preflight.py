@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,22 +14,24 @@ import click
 
 from klinic.diagnostics.cli.group import say
 from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.cli.output import check_formats
 
 if TYPE_CHECKING:
     from klinic.diagnostics.preflight import Report
     from klinic.diagnostics.preflight.model import Source
 
-FORMATS = ("text", "json", "markdown", "junit", "sarif", "github")
+FORMATS = "text, json, markdown, junit, sarif, github, gitlab"
 WARN = 2
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", metavar="[SCRIPT.sh|CONFIG.yaml|RUN|KEY=VALUE]...", nargs=-1, required=True)
-@click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--format", "-f", "form", metavar="FORMAT", default="text", show_default=True, help=FORMATS)
 @click.option("--fix", is_flag=True, help="Print the corrected launch; what is left to do goes to stderr.")
 @click.option("--out", "-o", metavar="FILE", help="Write the report, or with --fix the corrected launch, here.")
 @click.option("--gpus", type=click.IntRange(0, 1024), metavar="N", help="GPUs of a node [counted with nvidia-smi].")
 @click.option("--gpu", metavar="NAME", default="", help="Kind of GPU: p40, v100, a10, l4, a100-40, h200, ... [found].")
+@click.option("--root", "roots", multiple=True, metavar="FOLDER", help="Look at files that the launch names here only.")
 @click.option("--select", multiple=True, metavar="RULE", help="Only these findings: id, name or pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these findings out.")
 @lang_option
@@ -39,6 +42,7 @@ def preflight(
     out: str | None,
     gpus: int | None,
     gpu: str,
+    roots: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
 ) -> int:
@@ -50,10 +54,12 @@ def preflight(
     from klinic.diagnostics.preflight import corrected, read_source
     from klinic.diagnostics.preflight import preflight as check
     from klinic.diagnostics.readers import ReadError
+    from klinic.diagnostics.report.base import SHEETS
 
+    check_formats([form], [out] if out else [], SHEETS)
     _known_gpu(gpu)
     try:
-        source = read_source(arguments)
+        source = replace(read_source(arguments), roots=tuple(map(Path, roots)) or None)
     except ReadError as error:
         raise click.ClickException(str(error)) from None
     here = _gpus()

@@ -150,3 +150,10 @@ class Diagnosis:
     prescription: tuple[Override, ...] = ()
     not_applicable: tuple[NotApplicable, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def reaches(self, level: str) -> bool:
+        """Whether a finding or an incident is at or above a level: info, warn, error; never for `never`."""
+        if level == "never":
+            return False
+        found = [*(one.severity for one in self.findings), *(one.severity for one in self.incidents)]
+        return any(severity >= Severity[level.upper()] for severity in found)

@@ -126,10 +126,7 @@ class Session:
 
     def reaches(self, fail_on: str) -> bool:
         """Whether a finding or incident of this severity is left."""
-        from klinic.diagnostics.cli.diagnose import reaches
-        from klinic.diagnostics.report.base import Judged
-
-        return any(look.diagnosis and reaches(Judged(look.run, look.diagnosis), fail_on) for look in self.looks)
+        return any(look.diagnosis and look.diagnosis.reaches(fail_on) for look in self.looks)
 
     def pause(self, interval: float) -> float:
         """Seconds until the next look."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
@@ -15,6 +15,10 @@ class Roots:
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = [root.resolve() for root in roots]
+
+    def __iter__(self) -> Iterator[Path]:
+        """The folders and files themselves."""
+        return iter(self._roots)
 
     def inside(self, path: str) -> str:
         """The path, absolute and without links. Raises OutsideError where it leads out of every root.

@@ -54,7 +54,7 @@ class Tools:
 
     def preflight(self, arguments: list[str], gpu: str = "", gpus: int | None = None) -> dict[str, Any]:
         """Check a verl launch before it starts: keys that do not exist, broken constraints, memory, trade-offs; each
-        finding with what to write instead. Files that the launch names are not looked at.
+        finding with what to write instead. Of the files that the launch names, those below the roots are looked at.
 
         arguments: a launch script, a config or a run, then overrides such as data.train_batch_size=256.
         gpu: p40, v100, a10, l4, a100-40, a100-80, h100, h200. gpus: of a node.
@@ -63,7 +63,8 @@ class Tools:
             raise ValueError(f"{flags[0]} is no launch script, config, run or override")
         given = [one if "=" in one else self._roots.inside(one) for one in arguments]
         options = [*([f"--gpu={gpu}"] if gpu else []), *([f"--gpus={gpus}"] if gpus is not None else [])]
-        found: dict[str, Any] = data("preflight", "--ignore=FILE", *options, files=given)
+        options += [f"--root={root}" for root in self._roots]
+        found: dict[str, Any] = data("preflight", *options, files=given)
         return found
 
     def explain(self, name: str, language: Language = "en") -> dict[str, Any]:

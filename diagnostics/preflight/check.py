@@ -12,7 +12,7 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.preflight.batch import arithmetic, batch_numbers
 from klinic.diagnostics.preflight.cards import card_findings
 from klinic.diagnostics.preflight.environment import environment_findings
-from klinic.diagnostics.preflight.files import file_findings, train_rows
+from klinic.diagnostics.preflight.files import file_findings, may_see_models, train_rows
 from klinic.diagnostics.preflight.keys import key_findings
 from klinic.diagnostics.preflight.memory import memory_findings, memory_text, reckoned
 from klinic.diagnostics.preflight.model import Found, Report, Source
@@ -48,7 +48,7 @@ def preflight(
     found += environment_findings(source, settings, environment or {}, gpus, gpu)
     found += file_findings(source, settings)
     mended = mend(values, [one for one in found if one.severity is Severity.ERROR])
-    of = reckoned(Settings(mended), gpu)
+    of = reckoned(Settings(mended), gpu) if may_see_models(source, Settings(mended)) else None
     found += memory_findings(source, Settings(mended), of)
     found += card_findings(source, mended, train_rows(source, settings))
     kept = [one for one in _deduplicated(found) if _wanted(one, select, ignore)]

@@ -40,8 +40,15 @@ def file_findings(source: Source, settings: Settings) -> Iterator[Found]:
 
 def train_rows(source: Source, settings: Settings) -> int | None:
     """Rows of the training files, None where one of them cannot be read here."""
-    counts = [_rows(path) for path in _paths("data.train_files", source, settings)]
+    paths = _paths("data.train_files", source, settings)
+    counts = [_rows(path) if source.may_look_at(path) else None for path in paths]
     return None if not counts or None in counts else sum(count or 0 for count in counts)
+
+
+def may_see_models(source: Source, settings: Settings) -> bool:
+    """Whether the models' folders may be looked into."""
+    names = [str(settings[key] or "") for key in (ACTOR_MODEL, CRITIC_MODEL)]
+    return all(source.may_look_at(path) for path in map(Path, names) if path.expanduser().exists())
 
 
 def _paths(key: str, source: Source, settings: Settings) -> list[Path]:
@@ -59,7 +66,7 @@ def _path(name: str, source: Source) -> Path:
 
 def _data(key: str, source: Source, settings: Settings) -> Iterator[Found]:
     place = source.place_of(key)
-    for path in _paths(key, source, settings):
+    for path in filter(source.may_look_at, _paths(key, source, settings)):
         if not path.exists():
             if "://" not in str(path):
                 message = tr("{}: {} is not there", key, path)
@@ -114,6 +121,8 @@ def _model(key: str, source: Source, settings: Settings) -> Iterator[Found]:
     """Only folders can be looked into; a name such as Qwen/Qwen2.5-0.5B is the hub's."""
     name, place = str(settings[key]), source.place_of(key)
     path = _path(name, source)
+    if not source.may_look_at(path):
+        return
     if not path.exists():
         if name.startswith(("/", "~", "./", "../")) and "$" not in name:
             yield Found(
@@ -152,7 +161,7 @@ def _limits(config: dict[str, Any], settings: Settings) -> Iterator[str]:
 def _reward(source: Source, settings: Settings) -> Iterator[Found]:
     path, place = _path(str(settings[REWARD]), source), source.place_of(REWARD)
     name = settings["reward.custom_reward_function.name"]
-    if "://" in str(settings[REWARD]) or settings[REWARD] is None:
+    if "://" in str(settings[REWARD]) or settings[REWARD] is None or not source.may_look_at(path):
         return
     if not path.is_file():
         yield Found(

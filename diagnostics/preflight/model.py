@@ -60,6 +60,7 @@ class Source:
 
     user: whether a person wrote the overrides (against a composed config, which holds every key).
     passes_arguments: the script hands its own arguments on to verl. folder: where relative paths begin.
+    roots: where files that the launch names may be looked at; anywhere where None.
     """
 
     path: str
@@ -71,6 +72,11 @@ class Source:
     user: bool = True
     passes_arguments: bool = False
     folder: Path = field(default_factory=Path)
+    roots: tuple[Path, ...] | None = None
+
+    def may_look_at(self, path: Path) -> bool:
+        """Whether a file or folder lies below a root, whatever links lead there."""
+        return self.roots is None or any(path.resolve().is_relative_to(root.resolve()) for root in self.roots)
 
     @property
     def texts(self) -> list[str]:

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from klinic.diagnostics.cli.configfile import with_config
 from klinic.diagnostics.engine.card import CardError
 from klinic.diagnostics.engine.diagnose import between, diagnose
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.readers.configfile import with_config
 from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ClosedError
 from klinic.diagnostics.run import Run

@@ -62,7 +62,7 @@ def _treatment(path: Path, config: Path | None, profile: str) -> Treatment:
 
 
 def _configured(run: Run, config: Path | None) -> Run:
-    from klinic.diagnostics.cli.configfile import read_config, with_config
+    from klinic.diagnostics.readers.configfile import read_config, with_config
 
     return with_config(run, read_config(config), str(config)) if config else run
 

@@ -81,6 +81,11 @@ def test_an_agent_compares_checks_a_launch_and_has_names_explained(awaited: Awai
             client, "preflight", arguments=["launch.sh", "data.train_batch_size=96"], gpu="h200", gpus=1
         )
         assert "mini-batch-within-batch" in json.dumps(found)
+        given = [f"data.train_files={tmp_path}/gone.parquet", f"data.val_files={tmp_path.parent}/gone.parquet"]
+        found = await answer(client, "preflight", arguments=["launch.sh", *given])
+        assert [one["message"] for one in found["findings"] if one["id"] == "FILE"] == [
+            f"data.train_files: {tmp_path}/gone.parquet is not there"
+        ]
         said = await answer(client, "explain", name="ppo_kl", language="zh")
         assert "actor/ppo_kl" in json.dumps(said)
 

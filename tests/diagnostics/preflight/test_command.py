@@ -62,6 +62,34 @@ def test_github_and_json(capsys: pytest.CaptureFixture[str], data: Path) -> None
     assert all(one["line"] > 0 and one["message"] for one in report["findings"])
 
 
+def test_gitlab_has_the_lines_and_an_unknown_format_is_told(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    code, out, _ = run(str(data / "seed_p40.sh"), "-f", "gitlab", capsys=capsys)
+    found = json.loads(out)
+    assert code == 1
+    assert {25, 26} <= {one["location"]["lines"]["begin"] for one in found}
+    assert len({one["fingerprint"] for one in found}) == len(found)
+    code, out, err = run(*GOOD, "-f", "gitlb", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert "did you mean gitlab" in err
+
+
+def test_files_outside_of_the_roots_are_not_looked_at(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    inner, outer = tmp_path / "in", tmp_path / "out"
+    for folder in (inner, outer):
+        folder.mkdir()
+        (folder / "train.jsonl").write_text('{"text": "no prompt"}\n')
+    (inner / "way").symlink_to(outer)
+    launch = (*GOOD, "data.train_files={}", "--root", str(inner))
+
+    def names(where: str) -> list[str]:
+        _, out, _ = run(*(word.format(where) for word in launch), "-f", "json", "--select", "FILE", capsys=capsys)
+        return [one["name"] for one in json.loads(out)["findings"]]
+
+    assert names(f"{inner}/train.jsonl") == ["data-schema"]
+    assert names(f"{inner}/gone.jsonl") == ["data-missing"]
+    assert names(f"{outer}/train.jsonl") == names(f"{outer}/gone.jsonl") == names(f"{inner}/way/train.jsonl") == []
+
+
 def test_fix_writes_a_launch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "fixed.sh"
     code, shown, _ = run(*GOOD, "data.train_bach_size=512", "--fix", "--out", str(out), capsys=capsys)
