@@ -35,7 +35,10 @@ def say(message: str) -> None:
     """A message on stderr: one line, also where a path or a name in it holds line ends or terminal codes."""
     line = " ".join(message.encode("utf-8", "replace").decode().split())
     shown = "".join(sign if sign.isprintable() else "?" for sign in line)
-    click.echo(f"klinic: {shown}", err=True)
+    try:
+        click.echo(f"klinic: {shown}", err=True)
+    except OSError:  # nobody can be told; the exit code still says it, where the interpreter can flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _summary(entry: EntryPoint) -> str:

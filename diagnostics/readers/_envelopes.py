@@ -1,4 +1,4 @@
-"""Envelopes round the lines of a log: JSON of a log service, stamps and labels of who collected it, HTML, a notebook.
+"""Envelopes round the lines of a log: JSON of a log service, stamps and labels of who collected it, HTML, a mail.
 
 An envelope is told by the beginning of a source: a JSON object with one text field on every line, or a prefix of one
 shape before nearly all lines. Taken off, the log inside is what the trainer printed.
@@ -7,6 +7,7 @@ shape before nearly all lines. Taken off, the log inside is what the trainer pri
 from __future__ import annotations
 
 import html
+import quopri
 import re
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -42,6 +43,11 @@ _SHAPES = (
 _PREFIXES = tuple(re.compile(_CODES + shape + _CODES) for shape in _SHAPES)
 _TAG = re.compile(rb"<[^<>]{0,4000}>")
 _HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html)\b", re.IGNORECASE)
+_FIXED_SPACE = "\u00a0".encode()
+_SPACE = rb"(?: |\xc2\xa0)"
+_PRETTIER = re.compile(_SPACE + rb"(?:-|\xe2\x80[\x90-\x95]|\xe2\x88\x92)" + _SPACE)  # hyphens, dashes, a minus
+_TYPESET = re.compile(rb"\bstep:\d+(?! - )" + _PRETTIER.pattern + rb"[^\n]{1,80}:")
+_QUOTED = re.compile(rb"^content-transfer-encoding:\s*quoted-printable\s*$", re.IGNORECASE | re.MULTILINE)
 _OBJECT = re.compile(rb"\s*\[?\s*(?:\{|$)")
 _ITEM = re.compile(rb'\s*("(?:[^"\\]|\\.)*"),?\s*')
 
@@ -110,6 +116,32 @@ class Notebook:
         return text.rstrip("\n").encode("utf-8", "replace") + b"\n" if text else b""
 
 
+class QuotedPrintable:
+    """A mail's way to write text: long lines are cut behind a `=`, other signs stand as `=3D`."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+
+    def take(self, line: bytes) -> bytes:
+        """The whole line that this one completes."""
+        line = self._begun + line.rstrip(b"\r")
+        self._begun = b""
+        if _QUOTED.match(line):
+            return b""  # what follows is as it was
+        if line.endswith(b"=") and len(line) < MAX_PART:
+            self._begun = line[:-1]
+            return b""
+        return quopri.decodestring(line).rstrip(b"\n") + b"\n"
+
+
+class Typeset:
+    """Text that an editor or a mailer made prettier: dashes and fixed spaces between the metrics of a line."""
+
+    def take(self, line: bytes) -> bytes:
+        """The line as a program prints it."""
+        return _PRETTIER.sub(b" - ", line).replace(_FIXED_SPACE, b" ") + b"\n"
+
+
 class _Parts:
     """Lines that a container runtime cut into parts, put together again; each stream by itself."""
 
@@ -152,6 +184,10 @@ def envelope_of(data: bytes) -> Envelope | None:
         return Page()
     if data[:1] == b"{" and b'"cell_type"' in data and b'"cells"' in data[:4096]:
         return Notebook()
+    if _QUOTED.search(data[:8192]):
+        return QuotedPrintable()
+    if _TYPESET.search(data):
+        return Typeset()
     lines = list(_whole_lines(data))
     return _json_lines(lines) if lines and _OBJECT.match(lines[0]) else _prefix(lines)
 

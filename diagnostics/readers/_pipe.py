@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import stat
+import sys
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +22,17 @@ def refuse_device(path: Path) -> None:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
         what = "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise ReadError(f"{path}: {what}, no log; give a log file, a run directory, or - for stdin")
+
+
+def standard_input() -> BinaryIO:
+    """stdin as bytes; ReadError where it is closed, or a device that never ends."""
+    if sys.stdin is None:
+        raise ReadError("-: stdin is closed; give it a log (klinic diagnose - < run.log)")
+    with contextlib.suppress(OSError, ValueError):  # put in its place by a program: no file
+        at = os.fstat(sys.stdin.fileno())
+        if stat.S_ISCHR(at.st_mode) and not sys.stdin.isatty() and not os.path.samestat(at, Path(os.devnull).stat()):
+            raise ReadError("-: stdin is a device, no log; give it a log (klinic diagnose - < run.log)")
+    return sys.stdin.buffer
 
 
 def opened(path: Path) -> BinaryIO:

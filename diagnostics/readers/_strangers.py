@@ -20,11 +20,19 @@ _MAGICS = (
     (0, b"%PDF-", "a PDF", "give the log itself"),
     (0, b"\x89PNG", "a picture", "give the log itself"),
     (0, b"\xff\xd8\xff", "a picture", "give the log itself"),
+    (0, b"\x1f\x8b\x08", "compressed twice", "unpack it once (gunzip) and give what is inside"),
     (0, b"\x7fELF", "a program", "give the log that it wrote"),
 )
 _PICKLE = re.compile(rb"\x80[\x02-\x05][^\n]{0,40}[\x00-\x1f}(\x8c\x95]")
 _SAFETENSORS = re.compile(rb".{5}\0\0\0\{\"", re.DOTALL)
 _TEXTS = (
+    (
+        re.compile(r"\Aversion https://git-lfs\.github\.com/"),
+        "a Git LFS pointer, not the file",
+        "fetch it (git lfs pull)",
+    ),
+    (re.compile(r"\A(?:[A-Za-z0-9+/]{60,76}\r?\n){3}"), "Base64", "decode it first (base64 -d)"),
+    (re.compile(r"\A[0-9a-f]{7,8}:? +(?:[0-9a-f]{2,4} +){8}"), "a hex dump", "give the log itself"),
     (re.compile(r"\A\s*(?:<!doctype html|<html)", re.IGNORECASE), "an HTML page", "save the log itself"),
     (
         re.compile(r"^(?:actor_rollout_ref|algorithm|trainer|data):\s*$", re.MULTILINE),

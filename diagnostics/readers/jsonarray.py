@@ -1,4 +1,4 @@
-"""Rows as JSON objects, flat or nested, in an array or pretty-printed one after the other: one row an object."""
+"""Rows as JSON objects, flat or nested, in an array, or one after the other in any layout: one row an object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 _BEGINS = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\[\s*\{\s*[\"}]")
 _PRETTY = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\{\s*\n")
-_BETWEEN = re.compile(r"[\s,\[]*")
+_CLOSE = re.compile(rb"[^\n]*\}[ \t,]*\{[ \t]*\"|\x1e[ \t]*\{")  # without a line end between them, or RFC 7464
+_BETWEEN = re.compile(r"[\s,\[\x1e]*")
 _DECODER = JSONDecoder()
 SNIFFED = 5
 
@@ -68,12 +69,13 @@ class JsonArrayReader:
 
     name = "json-array"
     summary = (
-        "a JSON array of rows, flat or nested, pretty-printed or not; also pretty-printed objects one after the other"
+        "a JSON array of rows, flat or nested, pretty-printed or not; also objects one after the other, "
+        "pretty-printed or without a line end between them"
     )
 
     def sniff(self, head: Head) -> float:
         """Sure where the first objects hold numbers; outside an array there must be two of them."""
-        least = 1 if _BEGINS.match(head.data) else 2 if _PRETTY.match(head.data) else 0
+        least = 1 if _BEGINS.match(head.data) else 2 if _PRETTY.match(head.data) or _CLOSE.match(head.data) else 0
         if not least:
             return 0.0
         records = _before_damage(head.data.decode("utf-8-sig", "replace"))

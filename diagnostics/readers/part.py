@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from klinic.diagnostics.readers._pipe import opened
+from klinic.diagnostics.readers._pipe import opened, standard_input
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder, blocks, standard_input
+from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder, blocks
 from klinic.diagnostics.run.events import Block, Event, Happened, Line, Note, Row
 
 

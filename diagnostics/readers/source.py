@@ -7,7 +7,6 @@ import codecs
 import io
 import lzma
 import os
-import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -16,6 +15,9 @@ BLOCK = 1 << 21
 LOOK_AHEAD = 1 << 16
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
+# UTF-32's mark begins as UTF-16's does.
+MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+WAIT_FOR_MORE = (b"\xff", b"\xff\xfe", b"\xff\xfe\0", b"\xfe")
 MAGICS = (GZIP, ZSTD, BZIP2, XZ)
 SLICE, ZSTD_SLICE = 16 * 1024, 1024  # compressed bytes unpacked at once; zstd makes up to 32 MiB of its slice
 MOST = 4 * 1024 * 1024  # bytes that the others give at once
@@ -64,17 +66,17 @@ class Decoder:
             yield from self._members(data)
 
     def _narrow(self, data: bytes) -> bytes:
-        """UTF-8 where a byte order mark says UTF-16; its two bytes are waited for."""
+        """UTF-8 where a byte order mark says UTF-16 or UTF-32; its bytes are waited for."""
         if self._mark is None:
             return self._wide.decode(data).encode("utf-8", "replace") if self._wide else data
         data = self._mark + data
-        if data in (b"\xff", b"\xfe"):
+        if data in WAIT_FOR_MORE:
             self._mark = data
             return b""
         if data:
             self._mark = None
-            wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-            self._wide = codecs.getincrementaldecoder("utf-16")("replace") if wide else None
+            name = next((name for mark, name in MARKS.items() if data.startswith(mark)), "")
+            self._wide = codecs.getincrementaldecoder(name)("replace") if name else None
             return self._narrow(data)
         return data
 
@@ -188,11 +190,6 @@ def _to_line_end(stream: BinaryIO) -> int:
     if not isinstance(stream, io.BufferedReader) or not stream.seekable() or not hasattr(os, "pread"):
         return 0
     return os.pread(stream.fileno(), LOOK_AHEAD, stream.tell() + BLOCK).find(b"\n") + 1
-
-
-def standard_input() -> BinaryIO:
-    """stdin as bytes."""
-    return sys.stdin.buffer
 
 
 class LineSplitter:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from klinic.diagnostics.knowledge.names import scale
+from klinic.diagnostics.run.backwards import SAID as BACKWARDS
+from klinic.diagnostics.run.backwards import newest_first, righted
 from klinic.diagnostics.run.cells import MAX_METRICS
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
@@ -192,7 +194,7 @@ class RunBuilder:
         del self._resumes[: len(due)]
         return bool(due)
 
-    def _all_notes(self) -> list[str]:
+    def _all_notes(self, backwards: bool) -> list[str]:
         lost = self._rows.columns.dropped
         rows, attempts = len(self._rows), len(self._rows.attempts())
         mixed = (
@@ -201,14 +203,14 @@ class RunBuilder:
         )
         return [
             *self._notes,
-            *([mixed] if rows < 3 * attempts > 9 else []),
+            *([BACKWARDS] if backwards else [mixed] if rows < 3 * attempts > 9 else []),
             *([f"{lost} values of metrics beyond the first {MAX_METRICS} were dropped"] if lost else []),
         ]
 
     def build(self) -> Run:
         """The run as it stands after the events taken so far."""
         frame, nonfinite = self._rows.frames()
-        return Run(
+        run = Run(
             source=self._source,
             frame=frame,
             nonfinite=nonfinite,
@@ -219,10 +221,12 @@ class RunBuilder:
             events=tuple(self._events),
             samples=tuple(self._samples),
             attempts=self._rows.attempts(),
-            notes=tuple(map(masked, self._all_notes())),
             last_line=self._last_line,
             growth=self._changes.so_far(),
         )
+        backwards = newest_first(run)
+        run = righted(run) if backwards else run
+        return replace(run, notes=tuple(map(masked, self._all_notes(backwards))))
 
     def _built_config(self) -> Config:
         """The config, the same object as long as nothing new is told of it."""
