@@ -48,7 +48,7 @@ def _page(runs: Sequence[Named]) -> str:
 
 def rows(runs: Sequence[Named], names: Sequence[str]) -> Iterator[str]:
     """Lines of a CSV: run, step, time, attempt and the metrics, every row as recorded."""
-    yield _line(["run", "step", "time", "attempt", *names])
+    yield _line(["run", "step", "time", "attempt", *map(_safe, names)])
     for run in runs:
         frame = run.scene.run.frame
         have = [name for name in names if name in frame.columns]
@@ -58,7 +58,7 @@ def rows(runs: Sequence[Named], names: Sequence[str]) -> Iterator[str]:
 
 def _safe(text: str) -> str:
     """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _line(cells: Sequence[object]) -> str:

@@ -6,12 +6,15 @@ import hashlib
 import hmac
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, make_response, redirect, request
 
 COOKIE = "klinic_token"
 MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
 MAX_URL = 16_000
+LOCAL = ("127.0.0.1", "localhost", "::1")
+FOREIGN = ("cross-site", "same-site")
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -29,7 +32,10 @@ def protect(server: Flask, token: str) -> None:
     """Bound requests, set the headers, and ask for the token where there is one."""
     server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST
     server.before_request(_bounded)
+    server.before_request(_from_here)
     server.after_request(_headed)
+    if not token:
+        server.before_request(_by_a_name_of_this_machine)
     if token:
         server.before_request(lambda: _known(token))
         server.add_url_rule("/login", "login", lambda: _login(token), methods=["GET", "POST"])
@@ -40,6 +46,19 @@ def _bounded() -> None:
         abort(414)
     if (request.content_length or 0) > MAX_REQUEST:
         abort(413)
+
+
+def _from_here() -> None:
+    """Nothing is changed for a page of another site: browsers say where a request comes from."""
+    if request.method not in ("GET", "HEAD", "OPTIONS") and request.headers.get("Sec-Fetch-Site") in FOREIGN:
+        abort(403, "a page of another site asks; open the dashboard itself")
+
+
+def _by_a_name_of_this_machine() -> None:
+    """Without a token, an address must name this machine: a stranger's name that leads here reads nothing."""
+    name = urlsplit(f"//{request.host}").hostname or ""
+    if name not in LOCAL and not name.endswith(".localhost"):
+        abort(421, "this dashboard answers to localhost; behind another name it needs --token")
 
 
 def _headed(response: Response) -> Response:

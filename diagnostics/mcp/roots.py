@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from klinic.diagnostics.readers import ReadError, plans
+
 
 class OutsideError(ValueError):
     """A path that the server may not read."""
@@ -32,7 +34,19 @@ class Roots:
         if not found:
             shown = ", ".join(map(str, self._roots))
             raise OutsideError(f"{path}: outside of what this server may read ({shown}); start it with --root FOLDER")
-        return str(next((each for each in found if each.exists()), found[0]))
+        chosen = next((each for each in found if each.exists()), found[0])
+        self._refuse_ways_out(path, chosen)
+        return str(chosen)
+
+    def _refuse_ways_out(self, path: str, chosen: Path) -> None:
+        """Raises OutsideError where a run below `chosen` is read from a file that a link leads out to."""
+        try:
+            parts = [part.path for plan in plans(chosen) for part in plan.parts if part.path is not None]
+        except (ReadError, OSError):  # what is wrong with it, its command says
+            return
+        for part in parts:
+            if not self._held(part.resolve()):
+                raise OutsideError(f"{path}: {part.name} leads out of what this server may read")
 
     def _candidates(self, wanted: Path) -> list[Path]:
         return [wanted.resolve()] if wanted.is_absolute() else [(root / wanted).resolve() for root in self._roots]

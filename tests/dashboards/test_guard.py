@@ -61,6 +61,51 @@ def test_every_answer_keeps_the_page_to_itself(tmp_path: Path, path: str) -> Non
     assert headers["Referrer-Policy"] == "no-referrer"
 
 
+@pytest.mark.parametrize(
+    "host", ["evil.example:8050", "127.0.0.1.evil.example", "localhost.evil.example", "[::2]:80", ""]
+)
+def test_a_foreign_name_that_leads_here_reads_nothing(tmp_path: Path, host: str) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    for path in ("/", "/_dash-layout", "/report?run=x", "/assets/klinic.css"):
+        assert client.get(path, headers={"Host": host}).status_code == 421
+    for name in ("127.0.0.1:8050", "localhost:1", "[::1]:8050", "runs.localhost:8050"):
+        assert client.get("/", headers={"Host": name}).status_code == 200
+
+
+def test_another_name_may_be_used_with_the_token(client) -> None:
+    client.set_cookie(COOKIE, "", domain="box.example")
+    answer = client.get("/_dash-layout", headers={"Host": "box.example"})
+    assert answer.status_code == 401, "asked for the token, not refused"
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_page_of_another_site_posts_nothing(tmp_path: Path, site: str) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    foreign = {"Sec-Fetch-Site": site, "Content-Type": "application/json"}
+    assert client.post("/_dash-update-component", data=b"{}", headers=foreign).status_code == 403
+    own = client.post("/_dash-update-component", data=b"x", headers={"Sec-Fetch-Site": "same-origin"})
+    assert own.status_code != 403
+    plain = client.post("/_dash-update-component", data=b"{}", headers={"Content-Type": "text/plain"})
+    assert plain.status_code >= 400, "what a form can send is no callback"
+
+
+def test_nothing_here_writes_where_runs_are(tmp_path: Path) -> None:
+    server = create_app(Shelf([str(tmp_path)])).server
+    writing = {rule.rule for rule in server.url_map.iter_rules() if rule.methods - {"GET", "HEAD", "OPTIONS"}}
+    assert writing == {"/_dash-update-component"}, "each new way in wants its own guard against foreign pages"
+
+
+def test_an_export_holds_no_formula(tmp_path: Path) -> None:
+    row = '{"step": 1, "data": {"=HYPERLINK(1)": 0.5, "@sum": 0.5, "critic/score/mean": 0.5}}\n'
+    (tmp_path / "run.jsonl").write_text(row)
+    shelf = Shelf([str(tmp_path)])
+    shelf.round()
+    answer = create_app(shelf).server.test_client().get("/export.csv", query_string={"run": "run.jsonl", "m": "."})
+    head = answer.get_data(as_text=True).splitlines()[0].split(",")
+    assert "'=HYPERLINK(1)" in head and "'@sum" in head
+    assert not any(cell.startswith(("=", "@")) for cell in head)
+
+
 def test_oversized_requests_are_refused(tmp_path: Path) -> None:
     client = create_app(Shelf([str(tmp_path)])).server.test_client()
     assert client.post("/_dash-update-component", data=b"x" * (MAX_REQUEST + 1)).status_code == 413

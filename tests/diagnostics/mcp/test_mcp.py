@@ -119,3 +119,21 @@ def test_roots_hold_whatever_leads_there(tmp_path: Path) -> None:
     for path in ("way", "way/x", "../out", str(outer), "", "a\0b", "file:///etc", str(inner) + "-beside"):
         with pytest.raises(OutsideError):
             roots.inside(path)
+
+
+def test_a_run_is_not_read_through_a_link_that_leads_out(tmp_path: Path) -> None:
+    inner, secret = tmp_path / "in", tmp_path / "secret.log"
+    secret.write_text("password of the house\n")
+    for run, name in (("a", "console.log"), ("b", "command.txt"), ("c", "run.json")):
+        (inner / run).mkdir(parents=True)
+        (inner / run / "metrics.jsonl").write_text('{"step": 1, "data": {"actor/pg_loss": 0.1}}\n')
+        if name == "console.log":
+            (inner / run / "run.json").write_text('{"schema": "klinic.run/1"}')
+        (inner / run / name).symlink_to(secret)
+    roots = Roots([inner])
+    for asked in ("a", "b/metrics.jsonl", "c", "."):
+        with pytest.raises(OutsideError, match="leads out"):
+            roots.inside(asked)
+    (inner / "d").mkdir()
+    (inner / "d" / "metrics.jsonl").write_text('{"step": 1, "data": {"actor/pg_loss": 0.1}}\n')
+    assert roots.inside("d") == str(inner / "d")
