@@ -17,7 +17,7 @@ from klinic.diagnostics.readers._pieces import DIGITS, Metrics
 from klinic.diagnostics.run.events import Block
 
 OTHER, METRIC = -1, -2  # sorts of lines that are no kind's place
-FEW = 64  # fewer rows are not worth a second thread
+FEW, ENOUGH = 64, 1 << 19  # fewer rows, fewer bytes are not worth a second thread
 MAX_THREADS = 4
 
 
@@ -28,13 +28,9 @@ class NativePiece:
     """
 
     def __init__(self, native: Any, text: bytes, first: int, dull: Mapping[bytes, bytes]) -> None:
-        starts, sorts, metrics = native.lines(text, _listed(dull), _listed(dull.values()))
         self._native, self._text = native, text
-        self._starts = np.frombuffer(starts, np.int32)
-        every = np.frombuffer(sorts, np.int32)
+        self._starts, every, self._metrics = _sorted(native, text, dull)
         self._sorts = every[every != METRIC]
-        self._spans = metrics
-        self._metrics = np.frombuffer(metrics, np.int32).reshape(-1, 4)
         self.first, self.count, self.total = first, len(self._sorts), len(self._metrics)
         self.noises: list[int] = (self._metrics[:, 3] - np.arange(self.total)).tolist()
         self.at = self.done = 0
@@ -87,7 +83,7 @@ class NativePiece:
         if not words.names:
             return None
         found = Found(until - self.done, len(words.names))
-        cuts = _parts(self.done, until)
+        cuts = _parts(self.done, until, FEW)
         count, odd = 0, False
         for (start, end), (good, some) in zip(
             cuts, _each(lambda cut: self._read(words, found, *cut), cuts), strict=True
@@ -101,7 +97,7 @@ class NativePiece:
     def _read(self, words: _Words, found: Found, start: int, end: int) -> tuple[int, bool]:
         at = start - self.done
         room = found.steps[at:], found.values[at:], found.marks[at:]
-        count, odd = self._native.rows(self._text, self._spans, start, end, *words.tables, *room)
+        count, odd = self._native.rows(self._text, self._metrics, start, end, *words.tables, *room)
         return int(count), bool(odd)
 
 
@@ -130,13 +126,33 @@ class Found:
         return Block(names, self.steps[:count], self.values[:count], None, codes, line)
 
 
+def _sorted(native: Any, text: bytes, dull: Mapping[bytes, bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Starts and sorts of all lines, and where the metric lines stand, as `lines` of the module has them."""
+    kinds, words, view = _listed(dull), _listed(dull.values()), memoryview(text)
+    parts = [(_line_at(text, start), _line_at(text, end)) for start, end in _parts(0, len(text), ENOUGH)]
+    starts, sorts, metrics, count = [], [], [], 0
+    found = _each(lambda part: native.lines(view[slice(*part)], kinds, words), parts)
+    for (start, _), arrays in zip(parts, found, strict=True):
+        own, sort, spans = (np.frombuffer(array, np.int32) for array in arrays)
+        starts.append(own + np.int32(start))
+        sorts.append(sort)
+        metrics.append(spans.reshape(-1, 4) + np.array([start, start, start, count], np.int32))
+        count += len(own)
+    return np.concatenate(starts), np.concatenate(sorts), np.concatenate(metrics)
+
+
+def _line_at(text: bytes, place: int) -> int:
+    """Where the line begins in which a place stands."""
+    return text.rfind(b"\n", 0, place) + 1 if place < len(text) else place
+
+
 def _listed(words: Iterable[bytes]) -> bytes:
     return b"".join(word + b"\n" for word in words)
 
 
-def _parts(start: int, end: int) -> list[tuple[int, int]]:
-    """The range parted for as many threads as pay."""
-    count = max(1, min((end - start) // FEW, _cores()))
+def _parts(start: int, end: int, few: int) -> list[tuple[int, int]]:
+    """The range parted for as many threads as pay: fewer than `few` are not worth a second one."""
+    count = max(1, min((end - start) // few, _cores()))
     bounds = [start + (end - start) * part // count for part in range(count + 1)]
     return list(pairwise(bounds))
 

@@ -9,10 +9,11 @@ import lzma
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 21
-LOOK_AHEAD = 1 << 16
+LOOK_AHEAD, LARGE = 1 << 16, 1 << 24
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
 # UTF-32's mark begins as UTF-16's does.
@@ -173,8 +174,23 @@ def _decompressor(magic: bytes) -> Any:
 def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
     """Blocks of a stream up to its end, or up to `limit` bytes; those of a file end with a line where they can.
 
-    What a text reader is given then is whole lines, which need not be copied to be put together.
+    What a text reader is given then is whole lines, which need not be copied to be put together. A large file is read
+    ahead by a block.
     """
+    found = _blocks(stream, limit)
+    return _ahead(found) if limit and limit >= LARGE and isinstance(stream, io.BufferedReader) else found
+
+
+def _ahead(found: Iterator[bytes]) -> Iterator[bytes]:
+    """The same blocks, each of them read while the one before is worked on."""
+    with ThreadPoolExecutor(1, thread_name_prefix="klinic-read") as pool:
+        coming = pool.submit(next, found, b"")
+        while block := coming.result():
+            coming = pool.submit(next, found, b"")
+            yield block
+
+
+def _blocks(stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
     left = limit
     while left is None or left > 0:
         size = BLOCK + _to_line_end(stream)
