@@ -6,6 +6,7 @@ import click
 
 from klinic.diagnostics.readers import readers as known
 from klinic.diagnostics.readers._native import state
+from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 
 @click.command()
@@ -18,5 +19,5 @@ def readers() -> None:
     rows = [(reader.name, reader.summary) for reader in known()]
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
-        click.echo(f"{name:<{width}}  {summary}")
-    click.echo(f"\nThe compiled reader of verl-console (klinic-native): {state()}")
+        click.echo("\n".join(wrapped(summary, WIDTH, f"{name:<{width}}  ", " " * (width + 2))))
+    click.echo("\n" + "\n".join(wrapped(f"The compiled reader of verl-console (klinic-native): {state()}", WIDTH)))

@@ -15,6 +15,7 @@ from klinic.diagnostics.engine.cases import CaseError, CaseResult, run_cases
 from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, folders, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
+from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 
@@ -71,7 +72,8 @@ def _table(cards: Iterable[Card]) -> Iterator[str]:
             family = card.family
             yield f"\n{family}"
         mark = "" if card.status == "stable" else f" ({card.status})"
-        yield f"  {card.id:<6} {card.name:<{width}}  {card.text('summary') or card.text('message')}{mark}"
+        said = f"{card.text('summary') or card.text('message')}{mark}"
+        yield from wrapped(said, WIDTH, f"  {card.id:<6} {card.name:<{width}}  ", " " * 11)
 
 
 @rules.command()

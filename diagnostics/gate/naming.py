@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from klinic.diagnostics.knowledge import canonical, metric
+from klinic.diagnostics.knowledge.metrics import known_patterns
 from klinic.diagnostics.knowledge.names import other_names
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.meant import nearest
@@ -30,11 +33,28 @@ def absent(name: str, run: Run) -> str:
         return tr("{} is not in this log: it holds no metrics", name)
     others = {raw: own for own in run.metrics for _, raw in other_names(own)}
     near = (
-        nearest(name, [*run.metrics, *others]) or nearest(name.rsplit("/", 1)[-1], run.metrics) or _holding(name, run)
+        _same_letters(name, run)
+        or nearest(name, [*run.metrics, *others])
+        or nearest(name.rsplit("/", 1)[-1], run.metrics)
+        or _holding(name, run)
     )
     return tr("{} was never logged", name) + (
         near or tr("; this run has {} metrics (klinic diagnose -f json)", len(run.metrics))
     )
+
+
+def _same_letters(name: str, run: Run) -> str:
+    """The metric that differs in case, dashes and underscores only: the run's, else one that it could have logged."""
+    letters = _letters(name)
+    own = [one for one in run.metrics if _letters(one) == letters]
+    if own:
+        return tr("; did you mean {}?", tr(" or ").join(own[:3]))
+    known = next((one for one in known_patterns() if _letters(one) == letters and one != name), "")
+    return tr("; nor was {}, if that is meant", known) if known else ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9/]", "", name.lower())
 
 
 def _holding(name: str, run: Run) -> str:

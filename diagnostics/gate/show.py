@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from klinic.diagnostics.gate.groups import groups
 from klinic.diagnostics.gate.tally import Share, Tally, misses, per_rule, tally
 from klinic.diagnostics.gate.ward import Patient
+from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 Rounds = Mapping[str, Sequence[Patient]]  # "with config", "without config" -> patients; one of them or both
 
@@ -80,7 +81,7 @@ def lost_without_config(rounds: Rounds) -> str:
 
 def as_text(rounds: Rounds) -> str:
     """For a terminal: aligned columns, then everything that was not right."""
-    return "\n".join([*_lines(rounds, _aligned, "{}"), ""])
+    return "\n".join([*_lines(rounds, _aligned, lambda line: wrapped(f"- {line}", WIDTH, rest="  "), "{}"), ""])
 
 
 def as_markdown(rounds: Rounds, folder: str) -> str:
@@ -95,10 +96,12 @@ def as_markdown(rounds: Rounds, folder: str) -> str:
         "labelled window. Healthy runs are judged at every prefix.",
         "",
     )
-    return "\n".join([*head, *_lines(rounds, _piped, "## {}"), ""])
+    return "\n".join([*head, *_lines(rounds, _piped, lambda line: [f"- {line}"], "## {}"), ""])
 
 
-def _lines(rounds: Rounds, drawn: Callable[[Table], Iterator[str]], heading: str) -> Iterator[str]:
+def _lines(
+    rounds: Rounds, drawn: Callable[[Table], Iterator[str]], listed: Callable[[str], Sequence[str]], heading: str
+) -> Iterator[str]:
     first = next(iter(rounds.values()))
     yield f"{len(first)} labelled recording{'s' * (len(first) != 1)}. {lost_without_config(rounds)}".rstrip()
     for table in tables(rounds):
@@ -106,12 +109,19 @@ def _lines(rounds: Rounds, drawn: Callable[[Table], Iterator[str]], heading: str
     for name, patients in rounds.items():
         wrong = misses(patients)
         yield from ("", heading.format(f"What was not right {name}"), "")
-        yield from ((f"- {line}" for line in wrong) if wrong else ("Nothing.",))
+        yield from ((one for line in wrong for one in listed(line)) if wrong else ("Nothing.",))
 
 
 def _aligned(table: Table) -> Iterator[str]:
+    """Columns side by side; a table too wide for that row by row, each figure with its name."""
     grid = [table.head, *table.rows]
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    if sum(widths) + 2 * len(widths) - 2 > WIDTH:
+        for first, *others in table.rows:
+            told = [f"{name} {cell}" for name, cell in zip(table.head[1:], others, strict=True) if cell != "-"]
+            yield first
+            yield from wrapped(", ".join(told), WIDTH, "  ", "  ")
+        return
     for first, *others in grid:
         cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
         yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()

@@ -48,15 +48,17 @@ def _bound(evidence: Evidence, lang: Lang) -> str:
 
 
 def _read_off(evidence: Evidence, lang: Lang) -> str:
-    """`critic/vf_explained_var 0.01 and critic/vf_loss 0.3 at step 41 (0.97, above 0.5 share of responses)`."""
-    seen = listing([f"{name} {number(value)}" for name, value in evidence.seen[:SEEN]], lang) or shortened(
+    """`a/x = 0.01 and a/y = 0.3 at step 41: what the rule makes of them is 0.97, above 0.5 share of responses`."""
+    seen = listing([f"{name} = {number(value)}" for name, value in evidence.seen[:SEEN]], lang) or shortened(
         evidence.text
     )
     text = f"第 {evidence.step} 步：{seen}" if lang == "zh" else f"{seen} at step {evidence.step}"
     if evidence.value is None or evidence.bound is None:
         return text
-    compared = f"{number(evidence.value)}{' ' if lang == 'zh' else ', '}{_bound(evidence, lang)}"
-    return f"{text}（{compared}）" if lang == "zh" else f"{text} ({compared})"
+    value, bound = number(evidence.value), _bound(evidence, lang)
+    if lang == "zh":
+        return f"{text}；规则由此算得 {value}，{bound}"
+    return f"{text}: what the rule makes of {'them' if len(evidence.seen) > 1 else 'it'} is {value}, {bound}"
 
 
 def shortened(text: str, width: int = 76) -> str:

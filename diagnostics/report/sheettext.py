@@ -9,6 +9,7 @@ from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.report.layout import Page, clean
 from klinic.diagnostics.report.sheet import ORDER, Item, Sheet, Sheeted, Status, sheets
 from klinic.diagnostics.report.words import count
+from klinic.diagnostics.report.wrapping import wrapped
 
 LABELS = {
     "failed": later("FAILED"),
@@ -28,8 +29,11 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
 
 def _one(sheet: Sheet, color: bool, width: int) -> str:
     page = Page(color=color, width=width)
-    verdict = page.style(sheet.word, VERDICTS[sheet.code])
-    page.line(tr("{}: {}", verdict, tr("{} ({})", clean(sheet.subject), counted(sheet))))
+    said = tr("{}: {}", sheet.word, tr("{} ({})", clean(sheet.subject), counted(sheet)))
+    first, *others = wrapped(said, width, rest="  ")
+    page.line(first.replace(sheet.word, page.style(sheet.word, VERDICTS[sheet.code]), 1))
+    for line in others:
+        page.line(line)
     for status in ORDER:
         for item in folded(sheet, sheet.of(status)):
             _item(page, item)

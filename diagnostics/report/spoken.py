@@ -12,7 +12,7 @@ from klinic.diagnostics.report.words import number
 
 Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
-LONGEST = {"en": 118, "zh": 80}
+LONGEST = {"en": 150, "zh": 80}
 _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.Sub: "-", ast.Add: "+", ast.Mult: "*", ast.Div: "/",

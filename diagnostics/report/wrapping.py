@@ -7,6 +7,7 @@ import textwrap
 
 from klinic.diagnostics.language import columns
 
+WIDTH = 80  # columns of a text that asks no terminal how wide it is
 _WIDE = "\u2e80-\u9fff\uff00-\uffef\u3000-\u303f"
 _CLOSING = "，。：；、！？）】》”’"
 _OPENING = "（【《“‘"

@@ -130,7 +130,7 @@ def _check(tree: ast.Expression) -> None:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """What `ast.iter_child_nodes` gives, without its generators: thousands of nodes are checked before a card judges."""
+    """What `ast.iter_child_nodes` gives, without its generators: thousands of nodes are checked at the start."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)

@@ -13,6 +13,7 @@ from klinic.diagnostics.signals.parse import ExpressionError, nearest, parse
 from klinic.diagnostics.signals.registry import signals
 from klinic.diagnostics.signals.scope import BARE, Scope
 
+SAID = {"avg": "mean", "average": "mean", "minimum": "min", "maximum": "max", "med": "median", "latest": "last"}
 METHODS = {"mean": "mean", "min": "min", "max": "max", "median": "med", "last": "last", "sum": "sum", "std": "std"}
 _WORDS = {"and", "or", "not", "in", "if", "else", "True", "False", "None", "true", "false", "null", "run", "it"}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -57,6 +58,11 @@ def parse_requirement(text: str) -> Requirement:
         if all(side.kind == "number" for side in sides):
             return Requirement(text, expression, node, sides[0], _OPS[type(tree.ops[0])], sides[1])
     return Requirement(text, expression, node)
+
+
+def _meant(method: str) -> str:
+    """The method that was meant: by what others call it, else by its spelling."""
+    return SAID.get(method.lower()) or nearest(method.lower(), METHODS)
 
 
 _OPS: dict[type[ast.cmpop], str] = {
@@ -129,5 +135,6 @@ def _applied(text: str, name: str, end: int) -> tuple[int, str]:
 def _call(name: str, method: str, window: str, column: int) -> str:
     signal = METHODS.get(method)
     if signal is None:
-        raise ExpressionError(f"unknown method {method!r}", column, hint=nearest(method, METHODS))
+        known = ", ".join(f".{one}()" for one in METHODS)
+        raise ExpressionError(f"unknown method {method!r} (there are {known})", column, hint=_meant(method))
     return f"last({name!r})" if signal == "last" else f"{signal}({name!r}, {window})"

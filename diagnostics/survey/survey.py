@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -29,17 +29,24 @@ class Job:
 
 
 def survey(
-    paths: Sequence[str], how: How, *, jobs: int | None = None, remember: bool = True, whole: bool = False
+    paths: Sequence[str],
+    how: How,
+    *,
+    jobs: int | None = None,
+    remember: bool = True,
+    whole: bool = False,
+    seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[list[Judged], list[str]]:
     """The runs of the paths, judged, in order; and a line for each path or run that cannot be.
 
     jobs: processes at most, never more than cores; None for one a core. remember: look up what was found before, and
     keep what is found. whole: with their rows, which are neither remembered nor sent from process to process.
+    seen: is told after each run how many of how many are done.
     Raises CardError or OSError for options that fit no card.
     """
     listed = [_listed(path) for path in paths]
     wanted = [Job(plan, len(found) == 1, how, whole) for found, _ in listed for plan in found[: find.MAX_FILES]]
-    results = _found(wanted, 1 if whole else jobs, remember and not whole)
+    results = _counted(_found(wanted, 1 if whole else jobs, remember and not whole), len(wanted), seen)
     judged: list[Judged] = []
     problems: list[str] = []
     for path, (found, problem) in zip(paths, listed, strict=True):
@@ -47,6 +54,12 @@ def survey(
         judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
         problems += [problem] if problem else said
     return judged, problems
+
+
+def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], None]) -> Iterator[Found]:
+    for done, one in enumerate(results, 1):
+        seen(done, total)
+        yield one
 
 
 def _told(path: str, count: int, results: Sequence[Found]) -> tuple[list[Case], list[str]]:
@@ -113,5 +126,6 @@ def examined(job: Job) -> Found:
 
 
 def _weight(job: Job) -> float:
-    """How long a plan takes, in small runs."""
-    return 1 + sum(part.path.stat().st_size for part in job.plan.parts if part.path and part.path.exists()) / BYTES
+    """How long a plan takes, in small runs; empty files take no time."""
+    size = sum(part.path.stat().st_size for part in job.plan.parts if part.path and part.path.exists())
+    return (size > 0) + size / BYTES

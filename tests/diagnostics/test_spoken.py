@@ -58,8 +58,11 @@ def test_what_is_too_involved_is_left_to_the_metrics() -> None:
     item = Evidence(
         "med(...)", 0.97, ">", 0.5, "share", 7, "med('a/x' if 'a/y' > 3 else 0, 5)", (("a/x", 0.98), ("a/y", 64.0))
     )
-    assert evidence_words(item) == "a/x 0.98 and a/y 64 at step 7 (0.97, above 0.5 share)"
-    assert evidence_words(item, "zh") == "第 7 步：a/x 0.98、a/y 64（0.97 高于 0.5 share）"
+    assert (
+        evidence_words(item)
+        == "a/x = 0.98 and a/y = 64 at step 7: what the rule makes of them is 0.97, above 0.5 share"
+    )
+    assert evidence_words(item, "zh") == "第 7 步：a/x = 0.98、a/y = 64；规则由此算得 0.97，高于 0.5 比例"
 
 
 def test_every_signal_has_words() -> None:

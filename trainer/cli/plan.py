@@ -97,7 +97,7 @@ def _words(
         "actor_rollout_ref.model.path": model,
         "data.train_files": data,
         "data.val_files": val,
-        "algorithm.adv_estimator": ESTIMATORS.get(algorithm.lower(), algorithm.lower()) if algorithm else None,
+        "algorithm.adv_estimator": _estimator(algorithm) if algorithm else None,
         "data.max_prompt_length": prompt,
         "data.max_response_length": response,
         "trainer.nnodes": nodes,
@@ -105,6 +105,21 @@ def _words(
     yield from (word(key, value) for key, value in wanted.items() if value is not None)
     if nodes and nodes > 1:
         yield word("+ray_kwargs.ray_init.address", "auto")
+
+
+def _estimator(name: str) -> str:
+    """verl's name of an algorithm. UsageError for one that verl lacks: nothing can be planned with it."""
+    from klinic.diagnostics.verlconfig import table
+
+    word = ESTIMATORS.get(name.lower(), name.lower())
+    entry = table.entry("algorithm.adv_estimator")
+    known = [str(one) for one in entry.choices or ()] if entry else []
+    if known and word not in known:
+        names = [*ESTIMATORS, *known]
+        raise click.UsageError(
+            f"--algorithm {name}: verl has no such one{nearest(word, names)}; there are {', '.join(names)}"
+        )
+    return word
 
 
 def _plan(words: list[str], machine: Machine, run_dir: Path | None, form: str) -> int:

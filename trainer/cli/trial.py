@@ -20,7 +20,13 @@ Pair = tuple["Recipe", int]
 @click.command()
 @click.option("--recipes", default="", metavar="A,B", help="Fault recipes; all that a config change can cure.")
 @click.option("--seeds", default="1,2", show_default=True, metavar="1,2")
-@click.option("--samples", default=Path("sample_logs"), type=click.Path(path_type=Path), show_default=True)
+@click.option(
+    "--samples",
+    default=Path("sample_logs"),
+    type=click.Path(path_type=Path),
+    show_default=True,
+    help="Folder of the recordings.",
+)
 @click.option("--out", default=Path("benchmarks/trial.jsonl"), type=click.Path(path_type=Path), show_default=True)
 @click.option("--work", default=Path("runs/trial"), type=click.Path(path_type=Path), show_default=True)
 @click.option("--steps", default=40, type=click.IntRange(1, 60), show_default=True)
@@ -44,6 +50,8 @@ def trial(
     recordings and nothing above info stands in the last third. Rows that are there are skipped; Ctrl-C stops cleanly.
     """
     pairs = list(_wanted(recipes, seeds))
+    if not report and not samples.is_dir():
+        raise click.UsageError(f"--samples {samples}: no such folder; name the one with the recorded runs")
     rows = _rows(out)
     if report:
         click.echo(_report(rows), nl=False)

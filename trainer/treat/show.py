@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 from klinic.trainer.treat.treatment import Change, Treatment
 
 
@@ -15,16 +16,16 @@ def text(treatment: Treatment, alternatives: bool = False) -> str:
 
 def _lines(treatment: Treatment, alternatives: bool) -> Iterator[str]:
     diagnosis = treatment.diagnosis
-    yield f"{treatment.path}: {diagnosis.verdict}. {diagnosis.story}"
+    yield from wrapped(f"{treatment.path}: {diagnosis.verdict}. {diagnosis.story}", WIDTH)
     yield ""
     if treatment.changes:
         yield "Change:"
         for change in treatment.changes:
             yield from _change(change)
     else:
-        yield nothing(treatment)
+        yield from wrapped(nothing(treatment), WIDTH)
     for sentence in treatment.missing:
-        yield f"Note: {sentence}"
+        yield from wrapped(f"Note: {sentence}", WIDTH, rest="  ")
     if treatment.command:
         yield from ("", "Launch:", treatment.command)
     if alternatives:
@@ -45,11 +46,13 @@ def nothing(treatment: Treatment) -> str:
 def _change(change: Change) -> Iterator[str]:
     one = change.override
     yield f"  {one.key}: {hydra(one.old)} -> {hydra(one.new) if one.new is not None else 'removed'}"
-    yield f"      because {one.because} ({one.name})"
+    said = [f"because {one.because} ({one.name})"]
     if one.effect:
-        yield f"      effect: {one.effect}; side effect: {one.side_effects or 'none known'}"
+        said.append(f"effect: {one.effect}; side effect: {one.side_effects or 'none known'}")
     if "accepted" not in one.checked:
-        yield f"      {one.checked}"
+        said.append(one.checked)
+    for sentence in said:
+        yield from wrapped(sentence, WIDTH, " " * 6, " " * 8)
 
 
 def _alternatives(treatment: Treatment) -> Iterator[str]:

@@ -96,7 +96,8 @@ def test_what_cannot_be_read_is_2_and_the_worst_counts(klinic, log, tmp_path):
 def test_an_error_in_a_requirement_has_a_caret(klinic):
     code, _, err = klinic("check", "x", "-r", "critic/score/mean[-3:].meen() > 1")
     first, text, caret = err.splitlines()
-    assert code == 2 and first.startswith("klinic: --require:1:24: unknown method 'meen'; did you mean 'mean'?")
+    assert code == 2 and first.startswith("klinic: --require:1:24: unknown method 'meen' (there are .mean(),")
+    assert first.endswith("did you mean 'mean'?")
     assert text[caret.index("^")] == "m" and text[caret.index("^") :].startswith("meen")
 
 
