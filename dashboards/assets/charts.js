@@ -3,7 +3,8 @@
   "use strict";
   const plots = () => [...document.querySelectorAll(".js-plotly-plot")].filter((gd) => gd.klinic);
   let syncing = false;
-  let range = null; /* the steps that all charts show, null for the whole run */
+  let range = null; /* the steps (hours, tokens) that all charts show, null for the whole run */
+  let counted; /* what x counts there */
 
   /* ---- binding ---- */
   function bind(gd) {
@@ -15,8 +16,10 @@
     gd.on("plotly_click", (event) => clicked(event));
     gd.on("plotly_doubleclick", () => spread(null, null));
     views.observe(gd);
+    if (range && across(gd) !== counted) range = null;
     if (range && !same(gd._fullLayout.xaxis.range, range)) { gd.klinicStale = true; catchUp(gd); }
   }
+  const across = (gd) => gd && gd.layout.meta && gd.layout.meta.across;
   const others = (gd) => plots().filter((other) => other !== gd && other._fullLayout && other.klinicSeen !== false);
   const same = (x, y) => Math.abs(x[0] - y[0]) + Math.abs(x[1] - y[1]) < 1e-6 * (1 + Math.abs(y[1]));
   const quiet = (act) => { syncing = true; try { act(); } catch { /* a chart that is being drawn */ } finally { syncing = false; } };
@@ -39,6 +42,7 @@
 
   function spread(wanted, from) {
     range = wanted;
+    counted = across(plots()[0]);
     plots().forEach((gd) => {
       gd.klinicStale = gd !== from;
       if (gd === from || gd.klinicSeen !== false) catchUp(gd);
@@ -50,6 +54,8 @@
       ["window", "zoomed"].forEach((store) => window.dash_clientside.set_props(store, { data }));
       document.getElementById("view-window").classList.toggle("zoomed", Boolean(steps));
     }
+    const page = ["explore", "compare"].find((name) => document.getElementById(name + "-body"));
+    if (page) window.dash_clientside.set_props(page + "-window", { data: range && [...range, counted] });
   }
 
   /* ---- only charts that can be seen are drawn anew; the others catch up when they come into view ---- */
@@ -84,6 +90,7 @@
   /* The page was drawn for these steps (a link, a finding that was picked). */
   function look(wanted) {
     range = wanted ? wanted.map(Number) : null;
+    counted = undefined;
     const button = document.getElementById("view-window");
     if (button) button.classList.toggle("zoomed", Boolean(range));
   }

@@ -64,7 +64,7 @@ def overlay(runs: Sequence[Named], name: str, look: Look, view: View, kind: Acro
     ends = [_end(run, name, look.palette.words(place), log=view.log) for place, run in labelled]
     made["annotations"] = spread([end for end in ends if end], Axis(*made["yaxis"]["range"]))
     made["margin"]["r"] = 112 if labelled else 24
-    made["meta"]["whole"] = whole(runs, kind)
+    made["meta"] |= {"whole": whole(runs, kind), "across": kind}
     made["xaxis"] |= {"range": list(view.window or made["meta"]["whole"]), **_hover(kind, look)}
     if kind != "step":
         made["xaxis"]["dtick"] = made["meta"]["few"] = None

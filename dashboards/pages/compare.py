@@ -15,7 +15,17 @@ from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, look_of, query
 from klinic.dashboards.pages.explore import chart, field, kind_of, legend
-from klinic.dashboards.pages.several import Charts, choice_labels, chosen, keep_up, known_of, named, offered, readable
+from klinic.dashboards.pages.several import (
+    Charts,
+    choice_labels,
+    chosen,
+    keep_up,
+    known_of,
+    named,
+    offered,
+    readable,
+    viewed,
+)
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message, run_url
 from klinic.dashboards.words import speaker, when
 
@@ -41,17 +51,19 @@ def layout(context: Context, look: Look, search: str) -> Component:
     fields = [field(say("explore.runs"), pick, "wide"), field(say("explore.x"), across)]
     title = html.H1(say("compare.title"), className="sr")
     stores = [dcc.Store(id="compare-known", data={}), dcc.Store(id="compare-told", data={})]
+    stores.append(dcc.Store(id="compare-window"))
     clocks = [context.clock("compare-tick"), context.clock("compare-slow", SLOW)]
     parts = [html.Div(fields, className="card controls"), html.Div(id="compare-body"), html.Div(id="compare-tables")]
     return html.Div([title, *clocks, *stores, *parts])
 
 
-def body(runs: Sequence[Named], look: Look, kind: str) -> Component:
+def body(runs: Sequence[Named], look: Look, kind: str, window: Any = None) -> Component:
     """The runs' vital signs over each other, or the question which runs."""
     say = speaker(look.lang)
     if len(runs) < 2:
         return message(say("compare.title"), say("compare.pick"))
-    charts = [chart(runs, name, look, View(), kind_of(kind)) for name in shared(runs)]
+    view = viewed(window, kind_of(kind))
+    charts = [chart(runs, name, look, view, kind_of(kind)) for name in shared(runs)]
     return html.Section([legend(runs), html.Div(charts, className="charts")], className="card")
 
 
@@ -161,11 +173,11 @@ def _value(value: str | None) -> Component:
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
-    def show(ids: Any, kind: Any, ui: Any) -> Any:
+    def show(ids: Any, kind: Any, window: Any, ui: Any) -> Any:
         entries = readable(context, ids or [])
-        return body(named(entries), look_of(ui), str(kind)), known_of(entries)
+        return body(named(entries), look_of(ui), str(kind), window), known_of(entries)
 
-    def charts(runs: Sequence[Named], kind: Any, _ui: Any) -> Charts:
+    def charts(runs: Sequence[Named], kind: Any, _window: Any, _ui: Any) -> Charts:
         return shared(runs), View(), kind_of(str(kind))
 
     keep_up(app, context, "compare", ("x",), show, charts)

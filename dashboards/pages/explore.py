@@ -12,7 +12,17 @@ from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.pages.context import Context, floating, look_of, one, query
-from klinic.dashboards.pages.several import Charts, choice_labels, chosen, keep_up, known_of, named, offered, readable
+from klinic.dashboards.pages.several import (
+    Charts,
+    choice_labels,
+    chosen,
+    keep_up,
+    known_of,
+    named,
+    offered,
+    readable,
+    viewed,
+)
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import speaker, unit_word
@@ -29,9 +39,9 @@ def layout(context: Context, look: Look, search: str) -> Component:
     ids = offered(context)
     picked = chosen(context, params.get("run", [])) or ids[:1]
     title = html.H1(say("explore.title"), className="sr")
-    known = dcc.Store(id="explore-known", data={})
+    stores = [dcc.Store(id="explore-known", data={}), dcc.Store(id="explore-window")]
     shown = html.Div(id="explore-body")
-    return html.Div([title, context.clock("explore-tick"), known, _controls(params, ids, picked, look), shown])
+    return html.Div([title, context.clock("explore-tick"), *stores, _controls(params, ids, picked, look), shown])
 
 
 def _controls(params: Params, ids: Sequence[str], picked: Sequence[str], look: Look) -> Component:
@@ -137,12 +147,13 @@ def legend(runs: Sequence[Named]) -> Component:
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
-    def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, ui: Any) -> Any:
-        entries, view = readable(context, ids or []), View(span=int(span or 0), log=bool(log))
-        drawn = body(named(entries), str(pattern or ""), look_of(ui), view, kind_of(str(kind)))
+    def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, window: Any, ui: Any) -> Any:
+        entries, across = readable(context, ids or []), kind_of(str(kind))
+        view = viewed(window, across, span=int(span or 0), log=bool(log))
+        drawn = body(named(entries), str(pattern or ""), look_of(ui), view, across)
         return drawn, known_of(entries)
 
-    def charts(runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _ui: Any) -> Charts:
+    def charts(runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _window: Any, _ui: Any) -> Charts:
         return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=int(span or 0)), kind_of(str(kind))
 
     keep_up(app, context, "explore", ("pattern", "x", "log", "span"), show, charts)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, ctx, no_update
 
+from klinic.dashboards.figures.arrays import POINTS
 from klinic.dashboards.figures.line import numbers, short
 from klinic.dashboards.figures.overlay import Across, Named, across, whole
 from klinic.dashboards.figures.theme import Lang
@@ -58,6 +59,17 @@ def named(entries: Sequence[Entry]) -> list[Named]:
     return [Named(entry.id, entry.scene) for entry in entries if entry.scene is not None]
 
 
+def viewed(window: Any, kind: Across, *, span: int = 0, log: bool = False) -> View:
+    """How a page looks at its charts; a window, (from, to, what x counted), holds for that x only."""
+    first, last, across_ = window or (None, None, kind)
+    return View(first, last, span=span, log=log) if across_ == kind else View(span=span, log=log)
+
+
+def finer(entries: Sequence[Entry]) -> bool:
+    """Whether a zoom shows more points of some run; a short one is drawn whole already."""
+    return any(entry.run is not None and entry.run.frame.height > POINTS // 2 for entry in entries)
+
+
 def known_of(entries: Sequence[Entry]) -> dict[str, list[int]]:
     """What a page knows of its runs once it was drawn."""
     return {entry.id: [entry.epoch, entry.scene.rows if entry.scene else 0, entry.stamp] for entry in entries}
@@ -106,10 +118,16 @@ def keep_up(
 ) -> None:
     """The callbacks of a page whose runs go on: drawn for what its controls say, then told what is new.
 
-    show: (ids, *controls, ui) -> (body, what the page then knows). charts: (runs, *controls, ui) -> what it shows.
-    The page has `PAGE-runs`, `-body`, `-known`, `-tick` and a control for each name.
+    show: (ids, *controls, window, ui) -> (body, what the page then knows).
+    charts: (runs, *controls, window, ui) -> what it shows.
+    The page has `PAGE-runs`, `-body`, `-known`, `-window`, `-tick` and a control for each name.
     """
     asked = [f"{page}-{name}" for name in ("runs", *controls)]
+
+    def drawn(ids: Any, *said: Any) -> Any:
+        if ctx.triggered_id == f"{page}-window" and not finer(readable(context, ids or [])):
+            return no_update, no_update
+        return show(ids, *said)
 
     def tick(_n: Any, known: Any, options: Any, ids: Any, *said: Any) -> Any:
         entries, names = readable(context, ids or []), offered(context)
@@ -125,8 +143,9 @@ def keep_up(
         Output(f"{page}-body", "children"),
         Output(f"{page}-known", "data"),
         *(Input(name, "value") for name in asked),
+        Input(f"{page}-window", "data"),
         State("ui", "data"),
-    )(show)
+    )(drawn)
     app.callback(
         Output("fresh", "data", allow_duplicate=True),
         Output(f"{page}-body", "children", allow_duplicate=True),
@@ -136,6 +155,7 @@ def keep_up(
         State(f"{page}-known", "data"),
         State(f"{page}-runs", "options"),
         *(State(name, "value") for name in asked),
+        State(f"{page}-window", "data"),
         State("ui", "data"),
         prevent_initial_call=True,
     )(tick)

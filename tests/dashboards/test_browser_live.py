@@ -35,3 +35,23 @@ def test_pages_of_several_runs_follow_them_and_keep_the_zoom(serve, visit, tmp_p
         write(root / "c" / "metrics.jsonl", range(1, 15))
         page.click(f"#{page_of}-runs")
         page.wait_for_selector("text=c/metrics.jsonl")
+
+
+def test_a_zoom_of_several_long_runs_is_drawn_finer_and_holds_for_its_axis_only(serve, visit, tmp_path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / "runs" / name / "metrics.jsonl", range(1, 20_001))
+    shown = (
+        "klinicCharts.plots()[0]._fullData.filter(t => t.meta?.run && t.x.length > 1).map(t => [t.x[0], t.x.length])"
+    )
+    with serve(str(tmp_path / "runs")) as url:
+        page = visit(f"{url}/explore?run=a/metrics.jsonl&run=b/metrics.jsonl&m=ppo_kl")
+        page.wait_for_function(f"() => window.klinicCharts && klinicCharts.plots().length && {shown}.length === 2")
+        page.evaluate("() => klinicCharts.spread([4000, 4500], null)")
+        page.wait_for_function(
+            f"() => klinicCharts.plots().length && {shown}.every(([from, many]) => from > 3990 && many > 500)"
+        )
+        assert page.evaluate("() => klinicCharts.plots()[0]._fullLayout.xaxis.range") == [4000, 4500]
+        page.click("#explore-x label:nth-of-type(2)")
+        page.wait_for_function("() => klinicCharts.plots()[0]?.layout.meta.across === 'time'")
+        low, high = page.evaluate("() => klinicCharts.plots()[0]._fullLayout.xaxis.range")
+        assert low < 0 < 5 < high < 6

@@ -101,6 +101,7 @@ def test_an_export_holds_no_formula(tmp_path: Path) -> None:
     shelf = Shelf([str(tmp_path)])
     shelf.round()
     answer = create_app(shelf).server.test_client().get("/export.csv", query_string={"run": "run.jsonl", "m": "."})
+    shelf.stop()
     head = answer.get_data(as_text=True).splitlines()[0].split(",")
     assert "'=HYPERLINK(1)" in head and "'@sum" in head
     assert not any(cell.startswith(("=", "@")) for cell in head)

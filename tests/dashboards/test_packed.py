@@ -35,7 +35,7 @@ def test_scripts_go_packed_to_those_who_unpack_and_once(client) -> None:
 
 
 def test_small_answers_go_as_they_are(client) -> None:
-    with client.get("/assets/icons.css", headers=PACKS) as answer:
+    with client.get("/_dash-layout", headers=PACKS) as answer:
         assert len(answer.data) < LEAST and "Content-Encoding" not in answer.headers
 
 
