@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from klinic.diagnostics.run.events import Block
+from klinic.diagnostics.run.events import Block, Event
 from klinic.diagnostics.run.model import SWALLOWED
 
 MAX_NAMES, MAX_TEACHINGS = 4096, 64
@@ -99,6 +99,22 @@ class Shape:
             codes,
             line,
         )
+
+
+def merged(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, blocks that follow each other as one: each costs the columns as much as some hundred values."""
+    held: list[Block] = []
+    for event in events:
+        goes_on = type(event) is Block and (not held or held[-1].names == event.names)
+        if held and not goes_on:
+            yield Block.joined(held)
+            held = []
+        if type(event) is Block:
+            held.append(event)
+        else:
+            yield event
+    if held:
+        yield Block.joined(held)
 
 
 def astuple() -> Callable[[Any], tuple[float | None, ...]]:

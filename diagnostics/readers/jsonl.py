@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from klinic.diagnostics.readers._fastjson import Shape
+from klinic.diagnostics.readers._fastjson import Shape, merged
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.readers.source import LineSplitter
@@ -137,8 +137,8 @@ class JsonLines:
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Report the rows of the lines that `data` completes, in blocks where they are alike."""
-        for start in range(0, len(data), PIECE):
-            yield from self._feed(self._lines.feed(data[start : start + PIECE]))
+        pieces = (data[start : start + PIECE] for start in range(0, len(data), PIECE))
+        return merged(event for piece in pieces for event in self._feed(self._lines.feed(piece)))
 
     def _feed(self, lines: list[bytes]) -> Iterator[Event]:
         quick: list[Any] = []

@@ -75,7 +75,7 @@ class Block:
 
     @staticmethod
     def joined(blocks: Sequence[Block]) -> Block:
-        """The rows of several blocks of the same names without times, in order."""
+        """The rows of several blocks of the same names, in order."""
         import numpy as np
 
         if len(blocks) == 1:
@@ -85,7 +85,10 @@ class Block:
         codes = {(at + start, place): code for start, block in parts for (at, place), code in block.codes.items()}
         steps = np.concatenate([block.steps for block in blocks])
         values = np.concatenate([block.values for block in blocks])
-        return Block(blocks[0].names, steps, values, None, codes, blocks[-1].line)
+        timed = any(block.times is not None for block in blocks)
+        known = [np.full(len(block.steps), np.nan) if block.times is None else block.times for block in blocks]
+        times = np.concatenate(known) if timed else None
+        return Block(blocks[0].names, steps, values, times, codes, blocks[-1].line)
 
     def row(self, at: int) -> Row:
         """One of its rows."""
