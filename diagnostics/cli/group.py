@@ -134,8 +134,9 @@ class Klinic(click.Group):
     ) -> Any:
         """Run a command; in standalone mode every error is one line and an exit code."""
 
-        if sys.stdout is None:  # closed by the caller: what is said goes nowhere
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by the caller: what is said goes nowhere
+                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
         def run() -> Any:
             return super(Klinic, self).main(args, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
