@@ -120,6 +120,22 @@ def test_rows_of_ragged_tensors_are_selected_as_one_by_one():
 
 
 @pytest.mark.slow
+def test_rows_without_their_text_are_the_same_rows():
+    from transfer_queue import BatchMeta
+
+    from klinic.trainer.plugin.cpu.bridge import without_text
+
+    schema = {"input_ids": {"is_non_tensor": False}, "raw_prompt": {"is_non_tensor": True}}
+    backend = [{"input_ids": 1, "raw_prompt": 2, "_key": 3}, {}]
+    whole = BatchMeta([7, 9], ["train", "train"], schema, [1, 1], {"temperature": 1.0}, [{"a": 1}, {}], backend)
+    found, expected = without_text(whole), whole.select_fields(["input_ids"])
+    names = ("global_indexes", "partition_ids", "field_schema", "extra_info", "custom_meta", "_custom_backend_meta")
+    assert [getattr(found, name) for name in names] == [getattr(expected, name) for name in names]
+    assert (found.size, found.is_ready, found.field_names) == (2, True, ["input_ids"])
+    assert without_text(found) is found
+
+
+@pytest.mark.slow
 def test_a_step_of_verls_workers_is_the_same_packed_and_padded():
     script = Path(__file__).with_name("passes.py")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=540, check=False)
