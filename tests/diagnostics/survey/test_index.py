@@ -164,6 +164,36 @@ def test_what_others_may_write_is_not_read(tmp_path: Path, found: Found) -> None
     assert known(base, plan) is None
 
 
+def test_a_file_that_another_locks_is_done_without(
+    tmp_path: Path, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "WAIT_S", 0.1)
+    plan, base = log(tmp_path / "runs" / "run.jsonl"), tmp_path / "cache"
+    remembered(base, log(tmp_path / "runs" / "other.jsonl"), found)
+    other = sqlite3.connect(base / FILE, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    remembered(base, plan, found)
+    assert known(base, plan) is None
+    other.execute("COMMIT")
+    other.close()
+    remembered(base, plan, found)
+    assert known(base, plan) == found
+
+
+def test_a_disk_that_is_full_costs_the_new_only(tmp_path: Path, found: Found) -> None:
+    old, new, base = log(tmp_path / "runs" / "old.jsonl"), log(tmp_path / "runs" / "new.jsonl"), tmp_path / "cache"
+    remembered(base, old, found)
+    index = Index("how", base)
+    assert index._base is not None
+    index._base.execute("PRAGMA max_page_count = 1")  # as many as there are
+    for _ in range(20):
+        index.put(new, True, stamp(new), found)
+        new = log(tmp_path / "runs" / f"{_}.jsonl")
+    index.close()
+    assert known(base, new) is None
+    assert known(base, old) == found
+
+
 def test_it_stays_within_its_bounds(tmp_path: Path, found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "MAX_BYTES", 60_000)
     for number in range(40):
