@@ -29,7 +29,8 @@ def test_every_incident_is_told_in_chinese() -> None:
     incidents = [card for card in CARDS if card.kind == "incident"]
     for card, part in itertools.product(incidents, ("cause", "fix")):
         english, chinese = card.text(part), card.text(part, "zh")
-        assert HAN.search(chinese), (card.name, part)
+        words = re.search(r"[a-z]", re.sub(r"\{[^}]*\}", "", english))  # a field alone brings its own
+        assert HAN.search(chinese) or not words, (card.name, part)
         assert fields_of(chinese) == fields_of(english), (card.name, part)
         assert {*KEY.findall(chinese)} == {*KEY.findall(english)}, (card.name, part)
         assert chinese.count("[[") == chinese.count("]]") == english.count("[["), (card.name, part)
