@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 
 from klinic.diagnostics.cachefolder import folder, is_ours
 
-SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it is there
 FILE = "yaml-1.json"
 MAX_BYTES = 20_000_000
 LITTLE = 5  # texts that are not worth a write
@@ -31,7 +29,13 @@ LITTLE = 5  # texts that are not worth a write
 
 def parsed(text: str | bytes) -> Any:
     """What a text of our own says, by YAML 1.1; raises yaml.YAMLError."""
-    return remembered("1.1", text, lambda: yaml.load(text, Loader=SafeLoader))  # noqa: S506 (a safe loader)
+    return remembered("1.1", text, lambda: _loaded(text))
+
+
+def _loaded(text: str | bytes) -> Any:
+    import yaml  # takes as long as all texts that are remembered
+
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (safe loaders)
 
 
 def remembered(kind: str, text: str | bytes, parse: Callable[[], Any]) -> Any:

@@ -117,10 +117,11 @@ def _from_yaml(name: str, text: str | None) -> Source:
     import yaml
 
     from klinic.diagnostics.engine import yamlio
+    from klinic.diagnostics.engine.yamlcore import Loader
 
     try:
         tree = yamlio.load(text or "")
-        node = yaml.compose(text or "", Loader=yamlio.Loader)
+        node = yaml.compose(text or "", Loader=Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from klinic.diagnostics import yamlsound
 from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.run.config import flatten
@@ -32,15 +29,24 @@ def parse_overrides(text: str) -> dict[str, Any]:
     return dict(module.parse_overrides(text))
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML as OmegaConf reads it: `1e-5` is a number."""
+def _read(text: str) -> Any:
+    """YAML as OmegaConf reads it: `1e-5` is a number. Raises ValueError for what is none."""
+    import yaml
 
+    from klinic.diagnostics import yamlsound
 
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)$"),
-    list("-+.0123456789"),
-)
+    class Loader(yaml.SafeLoader):
+        """With a resolver of its own."""
+
+    Loader.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"^[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)$"),
+        list("-+.0123456789"),
+    )
+    try:
+        return yamlsound.read(text, Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
 
 
 class _Text(Whole):
@@ -54,7 +60,7 @@ class _Text(Whole):
         """Report the config."""
         try:
             values = self._values(self._data.decode("utf-8", "replace"))
-        except (yaml.YAMLError, ValueError) as error:
+        except ValueError as error:
             yield Note(f"{self._where} could not be read ({' '.join(str(error).split())}); it was left out")
             return
         if values:
@@ -70,13 +76,13 @@ class _HydraConfig(_Text):
     user = False
 
     def _values(self, text: str) -> dict[str, Any]:
-        tree = yamlsound.read(text, _Loader)
+        tree = _read(text)
         return dict(flatten(tree)) if isinstance(tree, Mapping) else {}
 
 
 class _HydraOverrides(_Text):
     def _values(self, text: str) -> dict[str, Any]:
-        items = yamlsound.read(text, _Loader)
+        items = _read(text)
         words = [str(item) for item in items] if isinstance(items, list) else []
         return parse_overrides(shlex.join(words)) if words else {}
 

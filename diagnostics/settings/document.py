@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 import orjson
 
-from klinic.diagnostics.engine.yamlio import Places, places, read
+from klinic.diagnostics.engine.yamlcore import Places
+from klinic.diagnostics.engine.yamlio import places, read
 from klinic.diagnostics.settings.wrong import told
 
 NAME = "klinic.yaml"
