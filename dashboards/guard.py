@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
+from dash.exceptions import DependencyException, InvalidResourceError
 from flask import Flask, Response, abort, make_response, redirect, request
 
 COOKIE = "klinic_token"
@@ -34,6 +35,8 @@ def protect(server: Flask, token: str) -> None:
     server.before_request(_bounded)
     server.before_request(_from_here)
     server.after_request(_headed)
+    for refused in (DependencyException, InvalidResourceError):  # files of packages that pages do not load
+        server.register_error_handler(refused, lambda _error: Response("404: not there\n", 404, mimetype="text/plain"))
     if not token:
         server.before_request(_by_a_name_of_this_machine)
     if token:

@@ -11,8 +11,9 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
-from klinic.dashboards.pages.context import Context, floating, look_of, one, query
+from klinic.dashboards.pages.context import Context, look_of, one, query
 from klinic.dashboards.pages.several import (
+    MAX_SPAN,
     Charts,
     choice_labels,
     chosen,
@@ -21,6 +22,7 @@ from klinic.dashboards.pages.several import (
     named,
     offered,
     readable,
+    steps,
     viewed,
 )
 from klinic.dashboards.views.charts import graph
@@ -74,8 +76,9 @@ def _ways(params: Params, look: Look) -> list[Component]:
     options = [{"label": say("explore.log"), "value": "log"}]
     chosen = ["log"] if one(params, "log") else []
     log = dcc.Checklist(id="explore-log", options=options, value=chosen, className="radio")
-    steps = int(min(max(floating(one(params, "span")) or 0, 0), 1000))
-    span = dcc.Input(id="explore-span", type="number", min=0, max=1000, step=1, value=steps, debounce=0.3)
+    span = dcc.Input(
+        id="explore-span", type="number", min=0, max=MAX_SPAN, step=1, value=steps(one(params, "span")), debounce=0.3
+    )
     return [field(say("explore.x"), across), field("", log), field(say("explore.smooth"), span)]
 
 
@@ -149,12 +152,12 @@ def register(app: Dash, context: Context) -> None:
 
     def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, window: Any, ui: Any) -> Any:
         entries, across = readable(context, ids or []), kind_of(str(kind))
-        view = viewed(window, across, span=int(span or 0), log=bool(log))
+        view = viewed(window, across, span=span, log=bool(log))
         drawn = body(named(entries), str(pattern or ""), look_of(ui), view, across)
         return drawn, known_of(entries)
 
     def charts(runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _window: Any, _ui: Any) -> Charts:
-        return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=int(span or 0)), kind_of(str(kind))
+        return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=steps(span)), kind_of(str(kind))
 
     keep_up(app, context, "explore", ("pattern", "x", "log", "span"), show, charts)
 

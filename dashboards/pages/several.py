@@ -14,11 +14,11 @@ from klinic.dashboards.figures.overlay import Across, Named, across, whole
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.live import MAX_ROWS
-from klinic.dashboards.pages.context import Context
+from klinic.dashboards.pages.context import Context, floating
 from klinic.dashboards.store import Entry
 from klinic.dashboards.words import speaker
 
-MAX_RUNS = 8
+MAX_RUNS, MAX_SPAN = 8, 1000
 Known = Mapping[str, Sequence[int]]  # run -> (epoch, rows, stamp)
 Charts = tuple[Sequence[str], View, Across]  # metrics, and how they are looked at
 
@@ -59,10 +59,16 @@ def named(entries: Sequence[Entry]) -> list[Named]:
     return [Named(entry.id, entry.scene) for entry in entries if entry.scene is not None]
 
 
-def viewed(window: Any, kind: Across, *, span: int = 0, log: bool = False) -> View:
+def viewed(window: Any, kind: Across, *, span: Any = 0, log: bool = False) -> View:
     """How a page looks at its charts; a window, (from, to, what x counted), holds for that x only."""
-    first, last, across_ = window or (None, None, kind)
-    return View(first, last, span=span, log=log) if across_ == kind else View(span=span, log=log)
+    said = list(window) if isinstance(window, list) and len(window) == 3 and window[2] == kind else [None, None]
+    first, last = (floating(str(end)) for end in said[:2])
+    return View(first, last, span=steps(span), log=log)
+
+
+def steps(said: Any) -> int:
+    """Steps to smooth over, from a field or a URL: within what the field takes, 0 for anything else."""
+    return int(min(max(floating(str(said)) or 0, 0), MAX_SPAN))
 
 
 def finer(entries: Sequence[Entry]) -> bool:

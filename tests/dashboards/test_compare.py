@@ -14,6 +14,7 @@ from klinic.dashboards.figures.overlay import Named, across, overlay
 from klinic.dashboards.figures.parting import config_differences, ends, partings
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.pages.several import viewed
 from klinic.dashboards.store import Shelf
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.gate.partings import shared
@@ -97,3 +98,19 @@ def _rows(steps: list[int], rng: np.random.Generator) -> Run:
         {"step": steps, "loss": rng.normal(size=len(steps)).tolist()}, schema={"step": pl.Int64, "loss": pl.Float64}
     )
     return Run(frame=frame)
+
+
+@pytest.mark.parametrize(
+    ("window", "span", "seen"),
+    [
+        ([3.5, 9, "step"], 5, (3.5, 9.0, 5)),
+        ([3.5, 9, "time"], 5, (None, None, 5)),  # the zoom was made on another axis
+        (["a", None, "step"], "1e9", (None, None, 1000)),
+        ("nonsense", "nan", (None, None, 0)),
+        ([[], {}, "step"], None, (None, None, 0)),
+        ([float("inf"), 1, "step"], -5, (None, 1.0, 0)),
+    ],
+)
+def test_a_page_is_viewed_as_far_as_it_says_something_usable(window: object, span: object, seen: object) -> None:
+    view = viewed(window, "step", span=span)
+    assert (view.first, view.last, view.span) == seen

@@ -119,6 +119,13 @@ def test_assets_lead_nowhere_else(tmp_path: Path) -> None:
     assert client.get("/assets/%2e%2e/app.py").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["os/environ", "dash/../../setup.py", "dash/..%2fversion.py", "klinic/x.js"])
+def test_packages_lead_nowhere_else(tmp_path: Path, path: str) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    answer = client.get(f"/_dash-component-suites/{path}")
+    assert answer.status_code == 404 and answer.headers["X-Frame-Options"] == "DENY"
+
+
 def test_another_host_needs_a_token() -> None:
     answer = CliRunner().invoke(dashboard, ["--host", "0.0.0.0"])
     assert answer.exit_code == 2 and "--token" in answer.output
