@@ -36,7 +36,7 @@ STEP = Parsed("step", _step)
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@format_options("text (default), json, markdown, html, png, junit, sarif, github, gitlab; may repeat.")
+@format_options("text (default), list, json, markdown, html, png, junit, sarif, github, gitlab; may repeat.")
 @judging_options
 @click.option("--from", "first", type=STEP, metavar="STEP", help="Judge as if the run began at this step.")
 @click.option("--to", "last", type=STEP, metavar="STEP", help="Judge the run as it stood after this step.")

@@ -38,6 +38,19 @@ def judged():
     return found
 
 
+def test_a_list_has_a_line_a_run_the_worst_first(judged):
+    from klinic.diagnostics.report import list as listing
+
+    *rows, last = listing.render(list(judged.values())[::-1]).splitlines()
+    assert [row.split()[0] for row in rows] == ["sick", "healthy"]
+    sick = rows[0].split()
+    assert sick[1:] == ["0", "25", "update-too-large", judged[SICK].run.source.path]
+    assert rows[1].split()[3] == "-"
+    assert rows[0].index(sick[4]) == rows[1].index(rows[1].split()[4]), "the paths stand below each other"
+    assert last == "2 runs: 1 sick, 0 watch, 1 healthy"
+    assert listing.render([]) == "0 runs: 0 sick, 0 watch, 0 healthy\n"
+
+
 def finding(**changes):
     base = Finding(
         id="POL01",

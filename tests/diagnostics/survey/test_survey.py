@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -163,54 +162,6 @@ def test_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     alone = survey.survey([str(runs)], How(), jobs=1, remember=False)
     assert survey.survey([str(runs)], How(), jobs=2, remember=False) == alone
     assert len(alone[0]) == 7
-
-
-def fragile(piece: tuple[str, float]) -> str:
-    """Work of another process: it ends, hangs, fails or is done."""
-    what, seconds = piece
-    time.sleep(seconds)
-    if what == "die":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if what == "leave":
-        os._exit(3)
-    if what == "raise":
-        raise ValueError("told to")
-    return what
-
-
-@pytest.fixture
-def importable(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """`fragile` under a name that another process can import."""
-    path = Path(__file__)
-    monkeypatch.syspath_prepend(str(path.parent))  # which a spawned process is told
-    monkeypatch.setattr(fragile, "__module__", path.stem)
-    return fragile
-
-
-@pytest.mark.slow
-def test_one_that_dies_or_hangs_costs_its_own_piece(
-    importable: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "GRACE_S", 40.0)
-    pieces = [("a", 0.5), ("die", 0.0), ("b", 0.0), ("leave", 0.0), ("hang", 1000.0), ("c", 0.0), ("d", 0.0)]
-    came = list(pool.spread(importable, pieces, 2, 0.0))
-    assert [one for one in came if isinstance(one, str)] == ["a", "b", "c", "d"]
-    why = [one.why for one in came if isinstance(one, pool.Died)]
-    assert "signal 9" in why[0]
-    assert "status 3" in why[1]
-    assert "gave no answer" in why[2]
-    assert [isinstance(one, str) for one in came] == [True, False, True, False, False, True, True], "in order"
-
-
-@pytest.mark.slow
-def test_what_the_work_raises_is_raised_and_nobody_is_left(importable: Callable[..., str]) -> None:
-    going = pool.spread(importable, [("a", 0.0), ("hang", 1000.0), ("raise", 3.0)], 2, 60.0)
-    assert next(going) == "a"
-    children = {one.pid for one in pool.multiprocessing.active_children()}
-    assert len(children) == 2
-    with pytest.raises(ValueError, match="told to"):
-        next(going)
-    assert not children & {one.pid for one in pool.multiprocessing.active_children()}
 
 
 @pytest.mark.slow
