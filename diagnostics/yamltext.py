@@ -35,7 +35,8 @@ def parsed(text: str | bytes) -> Any:
 def _loaded(text: str | bytes) -> Any:
     import yaml  # takes as long as all texts that are remembered
 
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (safe loaders)
+    SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # noqa: N806 (in C where it is there)
+    return yaml.load(text, Loader=SafeLoader)  # noqa: S506 (a safe loader)
 
 
 def remembered(kind: str, text: str | bytes, parse: Callable[[], Any]) -> Any:
