@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from klinic.diagnostics.readers.mlflow import MlflowRun, is_run
 from klinic.diagnostics.readers.registry import ReadError
 
 SCHEMES = ("s3", "gs", "gcs", "hdfs", "ssh", "sftp", "http", "https")
@@ -34,11 +35,13 @@ _VERSION = ("ETag", "etag", "mtime", "LastModified", "last_modified", "modificat
 def is_remote(path: str | Path) -> bool:
     """Whether a path is an address of another machine."""
     scheme, found, _ = str(path).partition("://")
-    return bool(found) and scheme in SCHEMES
+    return (bool(found) and scheme in SCHEMES) or is_run(str(path))
 
 
 def shown(address: str) -> str:
     """An address as it may be said: without user, password, query."""
+    if is_run(address):
+        return address
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
@@ -49,8 +52,8 @@ def local(address: str) -> Path:
 
 
 @cache
-def _mirror(address: str) -> Mirror:
-    return Mirror(address)
+def _mirror(address: str) -> Mirror | MlflowRun:
+    return MlflowRun(address) if is_run(address) else Mirror(address)
 
 
 class Mirror:
