@@ -58,6 +58,14 @@ def test_ray_without_enough_cpus_is_named(tmp_path, monkeypatch):
         (["ValueError: first", "KeyError: 'second'"], "KeyError: 'second'"),
         (["\x1b[36m(TaskRunner pid=3)\x1b[0m torch.OutOfMemoryError: no memory", "x"], "no memory"),
         (["OSError: no file x", "ray.exceptions.ActorDiedError: The actor died"], "OSError: no file x"),
+        (
+            [
+                "hydra.errors.InstantiationException: Error in call to target 'verl.X':",
+                'OSError("no hub")',
+                "full_key: a",
+            ],
+            "Error in call to target 'verl.X': OSError(\"no hub\")",
+        ),
         (["all is well"], ""),
     ],
 )

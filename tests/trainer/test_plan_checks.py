@@ -40,8 +40,9 @@ def test_problems_before_a_launch_are_one_line_each(tmp_path):
     def found(*words):
         return problems(make_plan(list(words), run_dir=tmp_path, machine=LAPTOP))
 
-    (model_missing, critic_missing) = found("actor_rollout_ref.model.path=/no/such/model")
+    (model_missing,) = found("actor_rollout_ref.model.path=/no/such/model")
     assert "/no/such/model: no model there" in model_missing
+    (critic_missing,) = found("critic.model.path=/no/such/critic")
     assert critic_missing.startswith("critic.model.path")
     (typo,) = found("data.train_bach_size=3")
     assert "train_bach_size" in typo
@@ -58,8 +59,9 @@ def test_problems_before_a_launch_are_one_line_each(tmp_path):
 def test_a_broken_parquet_is_found_before_the_launch(tmp_path):
     file = tmp_path / "train.parquet"
     file.write_bytes(b"not parquet at all")
-    found = problems(make_plan([f"data.train_files={file}"], run_dir=tmp_path, machine=LAPTOP))
-    assert any("cannot be read" in line for line in found)
+    words = [f"data.train_files={file}", f"data.val_files={file}"]
+    found = problems(make_plan(words, run_dir=tmp_path, machine=LAPTOP))
+    assert sum("cannot be read" in line for line in found) == 1
 
 
 @pytest.mark.parametrize(

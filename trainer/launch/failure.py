@@ -48,7 +48,12 @@ def _tail(console: Path) -> list[str]:
 
 
 def _last_error(lines: list[str]) -> str:
-    found = [line for line in lines if _ERROR.match(line)]
+    found = [_whole(lines, at) for at, line in enumerate(lines) if _ERROR.match(line)]
     telling = [line for line in found if not any(word in line for word in _WRAPPERS)]
     chosen = (telling or found)[-1:]
     return " ".join(chosen[0].split())[:300] if chosen else ""
+
+
+def _whole(lines: list[str], at: int) -> str:
+    """An error's line; with the next one where it ends in a colon, as Hydra's do, which name the cause there."""
+    return " ".join(lines[at : at + 2]) if lines[at].endswith(":") else lines[at]

@@ -30,7 +30,7 @@ def problems(plan: Plan) -> list[str]:
     settings = plan.settings
     found = [*_words(plan), *_model(settings), *_lora(plan), *_reward(settings), *_data(settings)]
     found += [*_disk(plan, settings), *_rows(settings)]
-    return found or [*_compose(plan), *_constraints(settings)]
+    return list(dict.fromkeys(found)) or [*_compose(plan), *_constraints(settings)]
 
 
 def _words(plan: Plan) -> Iterator[str]:
@@ -47,7 +47,9 @@ def _words(plan: Plan) -> Iterator[str]:
 
 def _model(settings: Settings) -> Iterator[str]:
     for key in ("actor_rollout_ref.model.path", "critic.model.path"):
-        if key.startswith("critic") and settings["algorithm.adv_estimator"] != "gae":
+        if key.startswith("critic") and (
+            settings["algorithm.adv_estimator"] != "gae" or settings[key] == settings["actor_rollout_ref.model.path"]
+        ):
             continue
         path = Path(str(settings[key])).expanduser()
         looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
