@@ -8,6 +8,7 @@ each: verl's JSONL, and a run directory whose console speaks of trouble in thous
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import statistics
@@ -104,6 +105,7 @@ def _resident() -> float:
 
 def main() -> None:
     if sys.argv[1:2] == ["--one"]:
+        gc.set_threshold(200_000, 20, 20)  # as the commands have it
         for card in installed_cards():
             if card.kind != "incident":
                 _ = card.compiled
