@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from klinic.diagnostics.engine.card import Card
-from klinic.diagnostics.engine.causes import consequences
+from klinic.diagnostics.engine.causes import SLACK, consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
 from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, own_names, value_of
@@ -65,8 +65,27 @@ def prescribe(
     """
     patient = _Patient(cards, run, about or facts(run), holds, measured)
     wanted = [want for root in findings if root.root_cause is None for want in _for_group(root, findings, patient)]
-    ordered = sorted(wanted, key=lambda want: (want.place, -want.finding.severity, want.finding.first_step))
+    ordered = sorted(
+        _sure_first(wanted, cards), key=lambda want: (want.place, -want.finding.severity, want.finding.first_step)
+    )
     return tuple(_one_per_key(ordered))
+
+
+def _sure_first(wanted: Sequence[_Wanted], cards: Mapping[str, Card]) -> list[_Wanted]:
+    """Where a setting is wrong by itself, guesses about what it may have caused wait until it is put right."""
+    sure = [want.finding for want in wanted if want.sure]
+    waits = (not want.sure and any(_may_follow(want.finding, wrong, cards) for wrong in sure) for want in wanted)
+    return [want.at(max(want.place, 2)) if wait else want for want, wait in zip(wanted, waits, strict=True)]
+
+
+def _may_follow(finding: Finding, wrong: Finding, cards: Mapping[str, Card]) -> bool:
+    """Whether a root may come from another one that was seen later, or comes after one that it usually causes.
+
+    Cards notice at different speeds: a score falls before entropy is called high, and a policy that has become random
+    takes large steps in the end.
+    """
+    causes, caused = (cards[one.id].explains if one.id in cards else () for one in (wrong, finding))
+    return finding.name in causes or (wrong.name in caused and wrong.first_step + SLACK < finding.first_step)
 
 
 def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) -> Iterator[_Wanted]:

@@ -154,6 +154,19 @@ def test_a_setting_that_is_wrong_by_itself_comes_first_whoever_is_the_root():
     assert [(change.rank, change.key) for change in found] == [(1, EPOCHS), (2, LR)]
 
 
+@pytest.mark.parametrize(
+    ("wrong_explains", "guess_explains", "guess_begins", "guess_rank"),
+    [(["rule-2"], [], 5, 2), ([], ["rule-1"], 16, 2), ([], ["rule-1"], 15, 1), ([], [], 16, 1)],
+)
+def test_a_guess_about_what_a_wrong_setting_may_have_caused_waits(
+    wrong_explains, guess_explains, guess_begins, guess_rank
+):
+    wrong, guess = card(1, {"key": MINI, "to": 128, "sure": True}), card(2, {"key": LR, "to": "old*0.1"})
+    wrong.data["explains"], guess.data["explains"] = wrong_explains, guess_explains
+    found = prescribed([finding(2, first_step=guess_begins), finding(1, first_step=10)], wrong, guess)
+    assert {change.key: change.rank for change in found} == {MINI: 1, LR: guess_rank}
+
+
 def test_a_root_whose_remedies_do_not_fit_leaves_what_follows_untreated():
     findings = [finding(1, Severity.ERROR), finding(2, root="TST1")]
     never = card(1, {"key": LR, "to": "old/2", "if": "never"})
