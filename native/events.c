@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a record as TensorBoard's add_scalar writes it: length, its checksum, then the payload, which is a key, the time, a
-   key, the step, then what names the tag, at its end a float; after it the checksum of the payload. */
+/* Of a record as TensorBoard's add_scalar writes it: length, its checksum, then the payload, which is a key, the time,
+   a key, the step, then what names the tag, at its end a float; after it the checksum of the payload. */
 #define PAYLOAD 12
 #define TIME 13
 #define STEP_KEY 21

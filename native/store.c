@@ -55,7 +55,8 @@ static Py_ssize_t chunk_at(const Store *store, Py_ssize_t at, Chunk *chunk) {
     chunk->kind = (unsigned char)data[at + 6];
     chunk->at = data + at + HEADER;
     chunk->end = chunk->at + size;
-    if (chunk->kind < FULL || chunk->kind > LAST || size > left - HEADER || size > store->data.len - at - HEADER) return -1;
+    if (chunk->kind < FULL || chunk->kind > LAST) return -1;
+    if (size > left - HEADER || size > store->data.len - at - HEADER) return -1;
     return is_sound(data + at, chunk) ? at + HEADER + size : -1;
 }
 
