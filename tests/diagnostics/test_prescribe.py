@@ -203,51 +203,6 @@ def test_the_size_of_a_remedy_may_come_from_the_metrics():
     assert prescribe([finding(1)], cards, run, lambda c, t: True) == ()
 
 
-def test_an_older_verl_gets_its_own_spelling_and_no_key_that_it_lacks():
-    tries = card(
-        1,
-        {"key": "reward.custom_reward_function.path", "to": "'new.py'"},
-        {"key": "trainer.v1.trainer_mode", "to": "'colocate_async'"},
-    )
-    old = Run(
-        source=Source(framework="verl", version="0.4.0"),
-        config=Config({"custom_reward_function.path": "old.py", LR: 1e-6}),
-    )
-    (change,) = prescribed([finding(1)], tries, run=old)
-    assert (change.key, change.old, change.override) == (
-        "custom_reward_function.path",
-        "old.py",
-        "custom_reward_function.path=new.py",
-    )
-    assert "verl 0.4" in change.checked
-
-
-OTHERS = {
-    "trl": ({"learning_rate": 1e-5}, "learning_rate", "learning_rate=3e-06"),
-    "openrlhf": ({"actor_learning_rate": 1e-5}, "actor_learning_rate", "--actor_learning_rate 3e-06"),
-    "slime": ({"lr": 1e-5, "rollout_max_response_len": 8192}, "lr", "--lr 3e-06"),
-    "nemo_rl": (
-        {"policy.megatron_cfg.optimizer.lr": 1e-5},
-        "policy.megatron_cfg.optimizer.lr",
-        "policy.megatron_cfg.optimizer.lr=3e-06",
-    ),
-}
-
-
-@pytest.mark.parametrize("framework", OTHERS)
-def test_another_frameworks_run_gets_its_own_setting(framework):
-    config, name, text = OTHERS[framework]
-    run = Run(source=Source(framework=framework), config=Config(config))
-    (change,) = prescribed([finding(1)], card(1, {"key": LR, "to": "old*0.3"}, {"key": MINI, "to": 64}), run=run)
-    assert (change.key, change.old, change.new, change.override) == (name, 1e-5, 3e-6, text)
-
-
-def test_words_of_a_flag_are_joined_as_the_framework_does():
-    cap = card(1, {"key": "data.max_response_length", "to": "old*2"})
-    run = Run(source=Source(framework="slime"), config=Config({"rollout_max_response_len": 8192}))
-    assert prescribed([finding(1)], cap, run=run)[0].override == "--rollout-max-response-len 16384"
-
-
 @pytest.mark.parametrize(
     ("longest", "old"), [([3000.0, 4096, 4096, 4096], 4096), ([3000.0, 4096, 3500, 4000], 512), ([300.0] * 3, 300)]
 )
