@@ -68,10 +68,7 @@ class JsonArrayReader:
     """See the module."""
 
     name = "json-array"
-    summary = (
-        "a JSON array of rows, flat or nested, pretty-printed or not; also objects one after the other, "
-        "pretty-printed or without a line end between them"
-    )
+    summary = "a JSON array of rows, flat or nested; also objects one after the other that are no JSON lines"
 
     def sniff(self, head: Head) -> float:
         """Sure where the first objects hold numbers; outside an array there must be two of them."""

@@ -39,7 +39,9 @@ def no_constant(word: str) -> None:
 
 
 def test_every_input_is_expected() -> None:
-    assert {path.name for path in FOLDER.iterdir()} - {"expected.yaml", "SOURCES.md", "make.py", "make_more.py"} == set(EXPECTED)
+    assert {path.name for path in FOLDER.iterdir()} - {"expected.yaml", "SOURCES.md", "make.py", "make_more.py"} == set(
+        EXPECTED
+    )
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -17,7 +17,9 @@ LOGS = (
     "faults/groups-without-signal-s1", "healthy/grpo-cpu-s1", "gpu/gpu-throughput-collapse-s1", "public",
 )  # fmt: skip
 # What stands as it was found: lines of the log, text in backticks, expressions of cards, names, settings, paths.
-QUOTED = re.compile(r"^ *> .*(?:\n {11}.*)*|`[^`]*`|只在此时判断：.*(?:\n {4}.*)*|不知道是否.*(?:\n {4}.*)*", re.MULTILINE)
+QUOTED = re.compile(
+    r"^ *> .*(?:\n {11}.*)*|`[^`]*`|只在此时判断：.*(?:\n {4}.*)*|不知道是否.*(?:\n {4}.*)*", re.MULTILINE
+)
 SENTENCE = re.compile(r"(?<![\w./=-])[A-Za-z]{2,}(?:[ ,;:]+[A-Za-z]{2,}){2,}(?![\w./=-])")
 
 

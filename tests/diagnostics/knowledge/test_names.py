@@ -49,7 +49,11 @@ WRITTEN = [
     ("train/policy_kl_error", "nemo-rl", "rollout_corr/policy_k3_kl"),
     ("behave_approx_kl", "areal", "rollout_corr/kl"),
     ("ppo_actor/prompt_len/avg", "areal", "prompt_length/mean"),
-    ("ppo_actor/no_eos_ratios/avg", "areal", "ppo_actor/no_eos_ratios/avg"),  # counts the longest of a batch, cut or not
+    (
+        "ppo_actor/no_eos_ratios/avg",
+        "areal",
+        "ppo_actor/no_eos_ratios/avg",
+    ),  # counts the longest of a batch, cut or not
     ("train/train_rollout_logprob_abs_diff", "slime", "rollout_corr/logprob_abs_diff"),
     ("train/loss_avg", "cosmos-rl", "actor/loss"),
     ("main/rollout/avg_advantage", "torchforge", "critic/advantages/mean"),
