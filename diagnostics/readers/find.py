@@ -15,6 +15,7 @@ from klinic.diagnostics.readers.beside import NAMES, beside
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.readers.reading import Plan, as_path
 from klinic.diagnostics.readers.registry import ReadError
+from klinic.diagnostics.run.trackers import SUFFIX
 
 MAX_DEPTH, MAX_FILES = 8, 20_000
 SKIPPED = re.compile(r"^(\..*|__pycache__|node_modules|site-packages|global_step_\d+|huggingface)$")
@@ -117,7 +118,7 @@ def _folders(root: Path, closed: list[OSError]) -> Iterator[tuple[Path, list[Pat
         if deep or (rundir.is_run_directory(folder) and folder != root):
             below.clear()
         below[:] = sorted(_latest_checkpoint(name for name in below if not SKIPPED.match(name)))
-        files = [folder / name for name in sorted(names) if not name.startswith(".")]
+        files = [folder / name for name in sorted(names) if not name.startswith(".") and not name.endswith(SUFFIX)]
         yield folder, [file for file in files if _is_inside(file, real)]
 
 

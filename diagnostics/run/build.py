@@ -30,6 +30,7 @@ from klinic.diagnostics.run.model import Run, Source
 from klinic.diagnostics.run.rows import Rows
 from klinic.diagnostics.run.secrets import masked, masked_tree
 from klinic.diagnostics.run.stretches import merged_config, merged_manifest, rising
+from klinic.diagnostics.run.trackers import only_ours, without_ours
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
@@ -140,6 +141,8 @@ class RunBuilder:
 
     def _take_row(self, row: Row) -> None:
         self._last_line = max(self._last_line, row.line or 0)
+        if only_ours(row.values):
+            return
         rows, last = self._rows, self._rows.last_step
         step = row.step if row.step is not None else (last + 1 if last is not None else 1)
         resumed = bool(self._resumes) and self._resumes_before(step, row.time)
@@ -164,6 +167,11 @@ class RunBuilder:
     def _take_block(self, block: Block) -> None:
         """Stretches of rising steps beyond the last one at once, the rows between them one by one."""
         self._last_line = max(self._last_line, block.line or 0)
+        bare = without_ours(block)
+        if bare is not None:
+            self._take_rows(bare)
+
+    def _take_rows(self, block: Block) -> None:
         targets = self._rows.columns.targets(block)
         for start, end in rising(block.steps.tolist()):
             while start < end:

@@ -11,6 +11,7 @@ from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.cells import Cells
 from klinic.diagnostics.run.events import Block
 from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
+from klinic.diagnostics.run.trackers import OURS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +42,10 @@ def _column_name(name: str) -> str:
 
 
 class Columns(Cells):
-    """The metrics of the rows so far. rename: name as written -> name of the column."""
+    """The metrics of the rows so far; what klinic itself wrote back among them is left out.
+
+    rename: name as written -> name of the column.
+    """
 
     def __init__(self, rename: Callable[[str], str]) -> None:
         super().__init__()
@@ -66,7 +70,8 @@ class Columns(Cells):
         """The column of a name as written, and the factor of the unit that the name carries."""
         known = self._names.get(raw)
         if known is None:
-            known = self._names[raw] = _column_name(self._rename(raw)), scale(raw)
+            name = raw if raw.startswith(OURS) else self._rename(raw)
+            known = self._names[raw] = _column_name(name), scale(raw)
         return known
 
     def forget_names(self) -> None:
@@ -178,8 +183,8 @@ class Columns(Cells):
         return True
 
     def _column(self, name: str) -> array[float] | None:
-        """The column, filled up to the row that is written."""
-        column = self._filled(name)
+        """The column, filled up to the row that is written; None for what is left out."""
+        column = None if name.startswith(OURS) else self._filled(name)
         if name in self._starts:
             self._own.pop(name, None)
         elif column is not None and self._names.get(name, ("", 1.0))[0] == name:

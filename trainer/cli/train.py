@@ -53,6 +53,7 @@ def train(
     stop_on: StopOn | None,
     rescue: int,
     alerts: Path | None,
+    write_back: bool,
     dashboard: bool,
 ) -> None:
     """Train with verl; verl's own KEY=VALUE overrides pass through unchanged.
@@ -84,7 +85,7 @@ def train(
             fail(problem)
         _prepare(plan)
         stop_for = condition(stop_on, rescue)
-        options = Options(time_limit, grace, limits, not no_diagnosis, stop_for, told, check.problem)
+        options = Options(time_limit, grace, limits, not no_diagnosis, stop_for, told, check.problem, write_back)
         with watched(plan.run_dir, dashboard):
             raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))
 

@@ -51,6 +51,13 @@ def watchful(command: Any) -> Any:
             f"on, at most N times (1); implies --stop-on {RESCUE_ON}.",
         ),
         ALERTS,
+        click.option(
+            "--write-back/--no-write-back",
+            envvar="KLINIC_WRITE_BACK",
+            default=True,
+            help="Show health and findings in TensorBoard and W&B, where trainer.logger names them; so unless said "
+            "otherwise.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

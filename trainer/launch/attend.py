@@ -1,6 +1,8 @@
-"""Attend a run that was launched without klinic: alerts, and the stop for a finding, from a process of its own.
+"""Attend a run that was launched without klinic: alerts, the stop for a finding, the word to its trackers, from a
+process of its own.
 
-verl's plugin starts it beside the trainer where KLINIC_STOP_ON or KLINIC_ALERTS is set; it ends with the run.
+verl's plugin starts it beside the trainer where KLINIC_STOP_ON, KLINIC_ALERTS or KLINIC_WRITE_BACK asks for it; it
+ends with the run.
 """
 
 from __future__ import annotations
@@ -14,21 +16,22 @@ from pathlib import Path
 from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.run import BY_FINDING, facts_of
+from klinic.trainer.plugin.environ import off, on
 from klinic.trainer.stream import StreamError, note, request_stop
 from klinic.trainer.stream.manifest import read
 
-STOP_ON, ALERTS = "KLINIC_STOP_ON", "KLINIC_ALERTS"
+STOP_ON, ALERTS, WRITE_BACK = "KLINIC_STOP_ON", "KLINIC_ALERTS", "KLINIC_WRITE_BACK"
 PAUSE = 0.5  # seconds between looks at the doctor
 NICENESS = 5
 
 
-def errands(stop_on: str, alerts: str) -> tuple[Errands, list[str]]:
-    """What the two variables ask for, and one line for each that cannot be used."""
+def errands(stop_on: str, alerts: str, write_back: str = "") -> tuple[Errands, list[str]]:
+    """What the variables ask for, and one line for each that cannot be used."""
     from klinic.diagnostics.alerts.config import load
     from klinic.diagnostics.live.stopon import StopOn
     from klinic.diagnostics.settings import SettingsError
 
-    wanted, problems = Errands(), []
+    wanted, problems = Errands(write_back=not off(write_back)), []
     try:
         wanted.stop_on = StopOn.parse(stop_on) if stop_on else None
     except ValueError as error:
@@ -71,12 +74,12 @@ def _say(text: str) -> None:
 def main(words: list[str] | None = None) -> int:
     """RUN_DIR PARENT; what to do stands in the environment."""
     run_dir, parent = (sys.argv[1:] if words is None else words)[:2]
-    wanted, problems = errands(os.environ.get(STOP_ON, ""), os.environ.get(ALERTS, ""))
+    wanted, problems = errands(*(os.environ.get(name, "") for name in (STOP_ON, ALERTS, WRITE_BACK)))
     for problem in problems:
         _say(f"{problem}; the training goes on without it")
         with contextlib.suppress(StreamError):
             note(Path(run_dir), "attendance failed", None, reason=problem)
-    if wanted.any:
+    if wanted.any or on(os.environ.get(WRITE_BACK, "")):
         with contextlib.suppress(OSError):
             os.nice(NICENESS)
         attend(Path(run_dir), wanted, int(parent))

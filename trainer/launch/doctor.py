@@ -72,9 +72,9 @@ class Doctor:
         from klinic.diagnostics.live.look import Looker
 
         looker = Looker(LiveJudge())
-        pause, share = (CLOSE, MORE) if self._errands.any else (PAUSE, SHARE)
+        share = MORE if self._errands.pressing else SHARE
         with Follower(self._run_dir) as follower:
-            wait, ended, first = pause, False, True
+            wait, ended, first = self._pause(), False, True
             while not ended:
                 ended = self._stop.wait(wait)
                 if ended and not self._errands.any:
@@ -82,7 +82,10 @@ class Doctor:
                 began = time.thread_time()
                 self._look(follower, looker)
                 spent = 0.0 if first else time.thread_time() - began  # the first look loads the rules
-                wait, first = max(pause, spent / share), False
+                wait, first = max(self._pause(), spent / share), False
+
+    def _pause(self) -> float:
+        return CLOSE if self._errands.any else PAUSE
 
     def _look(self, follower: Follower, looker: Looker) -> None:
         from klinic.diagnostics.readers import ReadError

@@ -1,4 +1,4 @@
-"""What is done with each look at a run while it trains: events, alerts, the wish to stop it."""
+"""What is done with each look at a run while it trains: events, alerts, the wish to stop it, the word to trackers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from klinic.trainer.stream import StreamError, note
+from klinic.trainer.launch.verdict import tracked, verdict
+from klinic.trainer.stream import StreamError, note, tell_verdict
 
 if TYPE_CHECKING:
     from klinic.diagnostics.alerts.alerter import Alerter
@@ -22,12 +23,16 @@ KINDS = {"found": "finding opened", "worse": "finding worse", "eased": "finding 
 
 @dataclass
 class Errands:
-    """stop_on: when the run is to be stopped. alerts: who is told. trouble: why a message was not delivered."""
+    """stop_on: when the run is to be stopped. alerts: who is told. trouble: why a message was not delivered.
+
+    write_back: whether trackers that the run logs to are to show what is found.
+    """
 
     stop_on: StopOn | None = None
     alerts: Alerts | None = None
     patience: Patience | None = None
     trouble: str = ""
+    write_back: bool = False
 
     def __post_init__(self) -> None:
         self._run_dir: Path | None = None
@@ -35,11 +40,18 @@ class Errands:
         self._watch: StopWatch | None = None
         self._alerter: Alerter | None = None
         self._rows_before = 0
+        self._tracked = False
+        self._laid: dict[str, Any] = {}
+
+    @property
+    def pressing(self) -> bool:
+        """Whether somebody is to be told, or the run to be stopped."""
+        return self.stop_on is not None or self.alerts is not None
 
     @property
     def any(self) -> bool:
-        """Whether something hangs on the looks."""
-        return self.stop_on is not None or self.alerts is not None
+        """Whether something hangs on the looks; of trackers that is known from the first look on."""
+        return self.pressing or self._tracked
 
     def begin(self, run_dir: Path) -> None:
         """Note what is in the directory already."""
@@ -75,7 +87,17 @@ class Errands:
         if self._alerter is not None:
             for channel, message in self._alerter.take(look):
                 self._note("alert", look.step, channel=channel.name, title=message.title)
+        self._tracked = self.write_back and tracked(look.run)
+        if self._tracked:
+            self._lay_down(verdict(look))
         return self._due(look)
+
+    def _lay_down(self, found: dict[str, Any]) -> None:
+        if self._run_dir is None or found == self._laid:
+            return
+        with contextlib.suppress(StreamError):
+            tell_verdict(self._run_dir, found)
+            self._laid = found
 
     def _due(self, look: Look) -> Reason | None:
         if self.stop_on is None:

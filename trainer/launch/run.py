@@ -30,7 +30,7 @@ PAUSE = 0.25  # seconds between looks at the run directory
 FAILED, STOPPED_ILL = 1, 3
 BY_FINDING = "stop-on"
 # The launcher looks after these itself; the plugin must not do it a second time.
-OURS = {"KLINIC_STOP_ON": "", "KLINIC_ALERTS": ""}
+OURS = {"KLINIC_STOP_ON": "", "KLINIC_ALERTS": "", "KLINIC_WRITE_BACK": ""}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Options:
     """time_limit: seconds after which the run is asked to stop. grace: seconds that a stop may take at least.
 
     stop_on: the finding for which it is stopped. alerts: who is told what is found. check: asked all the while; a
-    line of it says why the run cannot go on.
+    line of it says why the run cannot go on. write_back: whether the run's trackers show what is found.
     """
 
     time_limit: float | None = None
@@ -48,6 +48,7 @@ class Options:
     stop_on: StopOn | None = None
     alerts: Alerts | None = None
     check: Callable[[], str] = str
+    write_back: bool = True
 
 
 def launch(plan: Plan, options: Options | None = None, display: Display | None = None) -> int:
@@ -69,7 +70,7 @@ class _Launch:
         self.console = folder / "console.log"
         self.progress = Progress(total=plan.total_steps)
         self.watchdog = Watchdog(options.limits, self.console)
-        self.doctor = Doctor(folder, Errands(options.stop_on, options.alerts))
+        self.doctor = Doctor(folder, Errands(options.stop_on, options.alerts, write_back=options.write_back))
         self.metrics = Tail(folder / "metrics.jsonl", from_end=True)
         self.events = Tail(folder / "events.jsonl", from_end=True)
         self.samples = Tail(folder / "samples.jsonl", from_end=True)

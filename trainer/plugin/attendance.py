@@ -1,4 +1,5 @@
-"""KLINIC_STOP_ON and KLINIC_ALERTS in a launch without klinic: a process that looks after the run; the exit code."""
+"""KLINIC_STOP_ON, KLINIC_ALERTS and KLINIC_WRITE_BACK in a launch without klinic: a process that looks after the run;
+the exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ STOP_ON = "stop-on"
 
 def wanted() -> bool:
     """Whether the run is to be looked after."""
-    return bool(os.environ.get(environ.STOP_ON) or os.environ.get(environ.ALERTS))
+    named = os.environ.get(environ.STOP_ON) or os.environ.get(environ.ALERTS)
+    return bool(named) or environ.on(os.environ.get(environ.WRITE_BACK, ""))
 
 
 def attend(run_dir: Path) -> subprocess.Popen[bytes] | None:

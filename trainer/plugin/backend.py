@@ -10,6 +10,7 @@ from typing import Any, Self
 from klinic.trainer.plugin import environ
 from klinic.trainer.plugin.attendance import attend
 from klinic.trainer.plugin.session import Session, current
+from klinic.trainer.plugin.writeback import WriteBack
 from klinic.trainer.stream import RunDirectory, git_commit, hardware, versions
 
 log = logging.getLogger("klinic.plugin")
@@ -19,15 +20,19 @@ BEAT = 10.0  # seconds between heartbeats; readers wait for at least 60
 class Backend:
     """verl's interface of a logger: `log(data, step)` and `finish(exit_code)`."""
 
-    def __init__(self, run: RunDirectory, session: Session) -> None:
+    def __init__(self, run: RunDirectory, session: Session, loggers: Mapping[str, Any]) -> None:
         self.run = run
         self.session = session
+        self._back = WriteBack(run, loggers)
         self._ended = threading.Event()
         self._beat = threading.Thread(target=self._keep_alive, name="klinic-heartbeat", daemon=True)
 
     @classmethod
-    def start(cls, project: str, experiment: str, config: Any) -> Self:
-        """Open the run directory and say what begins: a run, or another attempt at it."""
+    def start(cls, project: str, experiment: str, config: Any, loggers: Mapping[str, Any]) -> Self:
+        """Open the run directory and say what begins: a run, or another attempt at it.
+
+        loggers: verl's own, by their names, in which what is found is shown.
+        """
         run = RunDirectory(environ.directory(project, experiment))
         run.begin(**_facts(project, experiment, config))
         session = current()
@@ -35,7 +40,7 @@ class Backend:
         step = session.step()
         run.event("resumed" if run.resumed else "started", step, from_checkpoint=step or None)
         session.use_reward(step)
-        backend = cls(run, session)
+        backend = cls(run, session, loggers)
         backend._beat.start()
         attend(run.path)
         return backend
@@ -48,9 +53,14 @@ class Backend:
                 continue  # the next line of metrics will say it aloud
 
     def log(self, data: Mapping[str, Any], step: int) -> None:
-        """Write one line, then do what the control folder asks."""
+        """Write one line, show what was found so far, then do what the control folder asks."""
         self.run.write_step(step, data)
+        self._back.step(step)
         self.session.end_of_step(step)
+
+    def before_finish(self, exit_code: int = 0) -> None:
+        """Show the last verdict while verl's loggers are open still."""
+        self._back.end(self.session.last_step, wait=exit_code == 0)
 
     def finish(self, exit_code: int = 0) -> None:
         """Write how the run ended and stop the heartbeat."""

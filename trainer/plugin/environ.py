@@ -14,9 +14,20 @@ from klinic.trainer.plugin.wrap import around
 RUN_DIR = "KLINIC_RUN_DIR"
 OVERRIDES = "KLINIC_OVERRIDES"
 COMMAND = "KLINIC_COMMAND"
-STOP_ON, ALERTS = "KLINIC_STOP_ON", "KLINIC_ALERTS"
+STOP_ON, ALERTS, WRITE_BACK = "KLINIC_STOP_ON", "KLINIC_ALERTS", "KLINIC_WRITE_BACK"
 SPIN = "GOMP_SPINCOUNT"
-CARRIED = (RUN_DIR, OVERRIDES, COMMAND, STOP_ON, ALERTS, "VERL_PLATFORM", "VERL_ENGINE_DEVICE", "KLINIC_THREADS", SPIN)
+WATCHED = (STOP_ON, ALERTS, WRITE_BACK)
+CARRIED = (RUN_DIR, OVERRIDES, COMMAND, *WATCHED, "VERL_PLATFORM", "VERL_ENGINE_DEVICE", "KLINIC_THREADS", SPIN)
+
+
+def on(text: str) -> bool:
+    """Whether a variable says yes."""
+    return text.strip().lower() in ("1", "on", "true", "yes")
+
+
+def off(text: str) -> bool:
+    """Whether a variable says no."""
+    return text.strip().lower() in ("0", "off", "false", "no")
 
 
 def directory(project: str, experiment: str) -> Path:

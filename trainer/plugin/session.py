@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from klinic.trainer.stream import RunDirectory
-from klinic.trainer.stream.control import REWARD, STOP, Request, pending, withdraw
+from klinic.trainer.stream.control import REWARD, STOP, VERDICT, Request, pending, withdraw
 
 
 class Session:
@@ -22,9 +22,10 @@ class Session:
         self._reward: tuple[int, int] | None = None
 
     def open(self, run: RunDirectory) -> None:
-        """Take the run directory; a stop file left from an earlier attempt is no wish about this one."""
+        """Take the run directory; a stop file or a verdict left from an earlier attempt says nothing of this one."""
         self.run = run
         withdraw(run.path, STOP)
+        withdraw(run.path, VERDICT)
 
     def close(self) -> None:
         """Let go of directory and trainer."""

@@ -37,12 +37,14 @@ def _init(
     if NAME in backends or os.environ.get(RUN_DIR):
         from klinic.trainer.plugin.backend import Backend
 
-        self.logger[NAME] = Backend.start(project_name, experiment_name, config)
+        self.logger[NAME] = Backend.start(project_name, experiment_name, config, self.logger)
 
 
 def _finish(original: Any, self: Any, exit_code: int = 0) -> None:
     fresh = not getattr(self, "_finished", False)
+    backend = getattr(self, "logger", {}).get(NAME) if fresh else None
+    if backend is not None:
+        backend.before_finish(exit_code)
     original(self, exit_code)
-    backend = getattr(self, "logger", {}).get(NAME)
-    if fresh and backend is not None:
+    if backend is not None:
         backend.finish(exit_code)

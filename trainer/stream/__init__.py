@@ -8,6 +8,7 @@ from klinic.trainer.stream.control import (
     pending,
     request_reward,
     request_stop,
+    tell_verdict,
     withdraw,
 )
 from klinic.trainer.stream.directory import RunDirectory
@@ -26,6 +27,7 @@ __all__ = [
     "pending",
     "request_reward",
     "request_stop",
+    "tell_verdict",
     "versions",
     "withdraw",
 ]

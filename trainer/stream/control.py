@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from klinic.trainer.stream.manifest import replace
 
-STOP, REWARD = "stop", "reward"
+STOP, REWARD, VERDICT = "stop", "reward", "verdict"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,14 @@ def request_reward(
     """
     where = None if file is None else str(Path(file).resolve())
     return _write(Path(path), REWARD, {"name": name, "path": where, "by": by, "time": time.time()})
+
+
+def tell_verdict(path: str | os.PathLike[str], verdict: Mapping[str, Any]) -> Path:
+    """Lay down what the live judge says of the run, for the process that holds its trackers; gives the file written.
+
+    verdict: step (the last one judged), health, verdict, severity, findings (name -> 1 info, 2 warn, 3 error), story.
+    """
+    return _write(Path(path), VERDICT, {**verdict, "time": time.time()})
 
 
 def pending(path: str | os.PathLike[str], kind: str) -> Request | None:

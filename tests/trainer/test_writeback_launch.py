@@ -1,0 +1,123 @@
+"""What the live judge finds stands in the trackers of a run, as their own libraries read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+LAST = 8
+LAUNCH = """
+    import json, os, sys, time
+    from pathlib import Path
+    import verl
+    from verl.utils.tracking import Tracking
+
+    folder = Path(sys.argv[1])
+    loggers = ["tensorboard", "wandb"]
+    tracking = Tracking("p", "e", loggers, {"trainer": {"logger": loggers, "total_training_steps": 8}})
+
+    def judged():
+        try:
+            return json.loads((folder / "run" / "control" / "verdict").read_text())["step"]
+        except (OSError, ValueError):
+            return None
+
+    for step in range(1, 9):
+        ill = step > 4
+        tracking.log({"actor/ppo_kl": 0.9 if ill else 0.002, "critic/score/mean": 0.1 if ill else 0.6,
+                      "actor/grad_norm": 0.5, "actor/entropy": 0.8, "actor/pg_clipfrac": 0.05,
+                      "actor/lr": 0.005, "timing_s/step": 0.1}, step)
+        until = time.monotonic() + 60
+        while step < 8 and judged() != step and time.monotonic() < until:
+            time.sleep(0.1)
+    tracking.finish()
+    import wandb
+    wandb.teardown()
+    """
+
+
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which verl's own loggers wrote tb/ and wandb/, and klinic run/, with the judge beside them."""
+    folder = tmp_path_factory.mktemp("launched")
+    environment = {
+        "KLINIC_RUN_DIR": str(folder / "run"),
+        "KLINIC_WRITE_BACK": "on",
+        "TENSORBOARD_DIR": str(folder / "tb"),
+        "WANDB_MODE": "offline",
+        "WANDB_DIR": str(folder),
+        "WANDB_SILENT": "true",
+        "WANDB_CONSOLE": "off",
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(LAUNCH), str(folder)],
+        env={**os.environ, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "write-back failed" not in (folder / "run" / "events.jsonl").read_text()
+    return folder
+
+
+def test_tensorboard_reads_health_findings_and_story_at_the_steps_judged(launched: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    found = EventAccumulator(str(launched / "tb" / "klinic"))
+    found.Reload()
+    health = {point.step: point.value for point in found.Scalars("klinic/health")}
+    assert max(health) == LAST
+    assert health[LAST] < health[min(health)]
+    worst = {point.step: point.value for point in found.Scalars("klinic/severity")}
+    assert worst[LAST] == 3
+    raised = {point.step: point.value for point in found.Scalars("klinic/findings/update-too-large")}
+    assert raised[LAST] == 3
+    assert min(raised) >= 5
+    (*_, story) = found.Tensors("klinic/story/text_summary")
+    assert b"policy moves too far" in story.tensor_proto.string_val[0]
+
+
+def test_wandb_has_them_in_the_rows_of_the_run_itself(launched: Path) -> None:
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    from klinic.diagnostics.readers._leveldb import Records
+
+    (store,) = (launched / "wandb").rglob("*.wandb")
+    records = [Record.FromString(bytes(each)) for each in Records().feed(store.read_bytes())]
+    rows = [
+        {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
+        for record in records
+        if record.WhichOneof("record_type") == "history"
+    ]
+    assert [row["_step"] for row in rows] == list(range(1, LAST + 1))  # no row of klinic's own
+    assert all("actor/ppo_kl" in row for row in rows)
+    assert rows[-1]["klinic/step"] == LAST
+    assert rows[-1]["klinic/findings/update-too-large"] == 3
+    assert rows[-1]["klinic/health"] < next(row["klinic/health"] for row in rows if "klinic/health" in row)
+    assert any("policy moves too far" in row.get("klinic/story", "") for row in rows)
+    axes = {record.metric.name or record.metric.glob_name: record.metric.step_metric for record in records}
+    assert axes["klinic/*"] == "klinic/step"
+
+
+def test_our_readers_leave_them_out(launched: Path) -> None:
+    from klinic.diagnostics.engine.diagnose import diagnose
+    from klinic.diagnostics.readers import open_run, open_runs
+
+    ours = open_run(launched / "run")
+    (store,) = (launched / "wandb").rglob("*.wandb")
+    (tensorboard,) = open_runs(launched / "tb")
+    for run in (tensorboard, open_run(store)):
+        assert sorted(run.metrics) == sorted(ours.metrics)
+        assert run.frame["step"].to_list() == list(range(1, LAST + 1))
+        assert {one.name for one in diagnose(run).findings} == {one.name for one in diagnose(ours).findings}

@@ -1,0 +1,62 @@
+"""How a verdict is written by each of verl's loggers that can show one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from klinic.diagnostics.run.trackers import FOLDER, OURS, SUFFIX
+
+if TYPE_CHECKING:
+    from klinic.trainer.plugin.writeback import Shown, Tracker
+
+STORY, STEP = f"{OURS}story", f"{OURS}step"
+
+
+class TensorBoard:
+    """Event files of klinic's own, in a folder below verl's: a run `klinic` beside it, each point at the step judged.
+
+    verl's file stays as verl writes it. In the same folder TensorBoard would read only the newer of two files that
+    are written at once, unless it is started with --reload_multifile.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        folder = Path(logger.writer.log_dir) / FOLDER
+        self._writer = SummaryWriter(str(folder), filename_suffix=SUFFIX)
+
+    def show(self, shown: Shown, step: int) -> None:
+        """Scalars, and the story as text where it changed."""
+        for name, value in shown.values.items():
+            self._writer.add_scalar(name, value, shown.step)
+        if shown.story:
+            self._writer.add_text(STORY, shown.story, shown.step)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+
+class Wandb:
+    """The run itself: values join the row of the step that verl has just logged, so that W&B's steps only rise.
+
+    Charts have `klinic/step`, the last step judged, as their x axis.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        self._wandb = logger
+        logger.define_metric(STEP, hidden=True)
+        logger.define_metric(f"{OURS}*", step_metric=STEP)
+
+    def show(self, shown: Shown, step: int) -> None:
+        """Scalars, and the story where it changed; the summary has the last of each."""
+        story = {STORY: shown.story} if shown.story else {}
+        self._wandb.log({**shown.values, STEP: shown.step, **story}, step=step)
+
+    def close(self) -> None:
+        """The run is verl's to finish."""
+
+
+SHOWS: dict[str, Callable[[Any], Tracker]] = {"tensorboard": TensorBoard, "wandb": Wandb}
