@@ -48,7 +48,7 @@ class Incidents:
         ]
         self._matcher = TextMatcher([match.pattern for *_, match in self._patterns])
         self._lang = lang
-        self._config: Config | None = None
+        self._worded_for: tuple[Config, str] | None = None
         self._met: tuple[Met, ...] = ()
         self._worded: dict[Met, Hit] = {}
         self._found: tuple[Incident, ...] = ()
@@ -60,20 +60,21 @@ class Incidents:
         of low confidence (those name consequences: a dead actor, an uncaught exception) beside a surer one.
         A pattern's group `at` says where the line to show begins, else it is the match's first.
         """
-        met = self._matcher.match(run.lines)
-        if met is not self._met or run.config is not self._config:
-            known = self._worded if run.config is self._config else {}
-            self._worded = {one: known.get(one) or self._hit(one, run.config) for one in met}
-            self._met, self._config = met, run.config
+        met, writer = self._matcher.match(run.lines), run.source.framework
+        same = self._worded_for is not None and run.config is self._worded_for[0] and writer == self._worded_for[1]
+        if met is not self._met or not same:
+            known = self._worded if same else {}
+            self._worded = {one: known.get(one) or self._hit(one, run.config, writer) for one in met}
+            self._met, self._worded_for = met, (run.config, writer)
             kept = _folded(_merged(_once_a_line(self._worded.values())))
             self._found = tuple(sorted((hit.incident for hit in kept), key=lambda one: (-one.severity, one.line)))
         return self._found
 
-    def _hit(self, met: Met, config: Config) -> Hit:
+    def _hit(self, met: Met, config: Config, framework: str) -> Hit:
         card, rank, match = self._patterns[met.pattern]
         groups = dict(met.groups)
         message, cause, fix = (
-            worded(card.text(part, self._lang), groups, config) for part in ("message", "cause", "fix")
+            worded(card.text(part, self._lang), groups, config, framework) for part in ("message", "cause", "fix")
         )
         incident = Incident(
             id=card.id,

@@ -7,7 +7,7 @@ from typing import Any
 from klinic.diagnostics.engine.remedy import Drop
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import table
-from klinic.diagnostics.verlconfig.dialects import names_in
+from klinic.diagnostics.verlconfig.dialects import NAMES, has_own, names_in
 from klinic.diagnostics.verlconfig.spelling import spelt
 
 hydra = spelt  # the name under which reports and preflight know it
@@ -37,6 +37,27 @@ def is_verl(run: Run) -> bool:
 def own_names(run: Run, key: str) -> tuple[str, ...]:
     """What the run's framework calls verl's key; () for verl itself, and where it has nothing of the kind."""
     return () if is_verl(run) else names_in(run.source.framework, table.plain(key))
+
+
+def called(framework: str, setting: str) -> str:
+    """What a framework calls a setting that is given by verl's key or by the framework's own name; "" if it has none.
+
+    Where the framework is unknown, or a fork without a table of its own, verl's key with TRL's name beside it.
+    """
+    if framework in NAMES and framework != "verl":
+        names = names_in(framework, setting)
+        return _flag(framework, names[0] if names else setting if has_own(framework, setting) else "")
+    verls = setting if table.known(setting) or table.needs_plus(setting) else ""
+    if framework == "verl":
+        return verls
+    trls = called("trl", setting)
+    return f"{verls} (TRL: {trls})" if verls and trls else verls or (trls and f"{trls} (TRL)")
+
+
+def _flag(framework: str, name: str) -> str:
+    """A setting's name as it is typed."""
+    joint = FLAGS.get(framework)
+    return f"--{name.replace('_', joint)}" if name and joint is not None else name
 
 
 def _shown(run: Run, key: str) -> float | None:
@@ -78,8 +99,8 @@ def as_override(key: str, value: Any, run: Run) -> str:
     """The text to paste: `key=value` in Hydra's syntax, `+key=value` for a key that verl's config lacks, `~key`."""
     if isinstance(value, Drop):
         return f"~{key}"
-    joint = FLAGS.get(run.source.framework)
-    if joint is not None:
-        return f"--{key.replace('_', joint)} {hydra(value)}"
+    if run.source.framework in FLAGS:
+        flag = _flag(run.source.framework, key)
+        return flag if value is True else f"{flag} {hydra(value)}"  # argparse's switches take no value
     plus = "+" if is_verl(run) and table.needs_plus(key) else ""
     return f"{plus}{key}={hydra(value)}"

@@ -1,7 +1,8 @@
 """Texts of incident cards: `{group}` of the pattern, `{dotted.key}` of the run's config, `[[parts]]` that may go.
 
 A part in double square brackets is left out where one of its fields is unknown. `{field:word}` passes the value
-through a function of `WORDS`, e.g. `{key:right_key}`.
+through a function of `WORDS`, e.g. `{key:right_key}`. `{setting:name}` is what the run's framework calls a setting, by
+verl's key or by the framework's own name; unknown where the framework has none of the kind.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 
+from klinic.diagnostics.engine.settings import called
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig import default, known, nearest, needs_plus, renamed
+from klinic.diagnostics.verlconfig.dialects import names_in
 
 _PART = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _FIELD = re.compile(r"\{([\w.]+)(?::(\w+))?\}")
 MAX_VALUE = 160
+NAME = "name"
 
 
 def fields_of(text: str) -> set[tuple[str, str]]:
@@ -24,27 +28,47 @@ def fields_of(text: str) -> set[tuple[str, str]]:
     return {(hit[1], hit[2] or "") for hit in _FIELD.finditer(text)}
 
 
-def worded(text: str, groups: Mapping[str, str], config: Config) -> str:
+def worded(text: str, groups: Mapping[str, str], config: Config, framework: str = "") -> str:
     """A card's text with its fields filled in; an unknown field outside of brackets reads "?"."""
+    return _filled(text, lambda hit: _said(hit, groups, config, framework), lambda hit: "?")
 
-    def value(hit: re.Match[str]) -> str | None:
-        found = _value(hit[1], groups, config)
-        return None if found is None else WORDS[hit[2]](found, groups) if hit[2] else found
 
+def in_general(text: str) -> str:
+    """A card's text for a page: settings by verl's names, what a log or config would fill in as `{field}` or gone."""
+    return _filled(text, lambda hit: called("verl", hit[1]) if hit[2] == NAME else None, _unsaid)
+
+
+def _unsaid(hit: re.Match[str]) -> str:
+    """What stands on a page for a field that a log fills in."""
+    return tr(IN_GENERAL[hit[2]]) if hit[2] in IN_GENERAL else f"{{{hit[1]}}}"
+
+
+Say = Callable[[re.Match[str]], str | None]
+
+
+def _filled(text: str, say: Say, unknown: Say) -> str:
     def part(hit: re.Match[str]) -> str:
-        inside = [value(field) for field in _FIELD.finditer(hit[1])]
+        inside = [say(field) for field in _FIELD.finditer(hit[1])]
         return hit[1] if all(found not in (None, "") for found in inside) else ""
 
-    text = _PART.sub(part, text)
-    return " ".join(_FIELD.sub(lambda hit: value(hit) or "?", text).split())
+    return " ".join(_FIELD.sub(lambda hit: say(hit) or str(unknown(hit)), _PART.sub(part, text)).split())
 
 
-def _value(field: str, groups: Mapping[str, str], config: Config) -> str | None:
+def _said(hit: re.Match[str], groups: Mapping[str, str], config: Config, framework: str) -> str | None:
+    if hit[2] == NAME:
+        return called(framework, hit[1])
+    found = _value(hit[1], groups, config, framework)
+    return None if found is None else WORDS[hit[2]](found, groups) if hit[2] else found
+
+
+def _value(field: str, groups: Mapping[str, str], config: Config, framework: str) -> str | None:
     if field in groups:
         return groups[field][:MAX_VALUE]
     if "." not in field:
         return None
-    found = config.get(field) if field in config.values or not config else default(field)
+    names = [name for name in (field, *names_in(framework, field)) if name in config.values]
+    assumed = config and framework in ("", "verl")
+    found = config.get(names[0]) if names else default(field) if assumed else None
     return None if found is None or found == "???" else str(found)[:MAX_VALUE]
 
 
@@ -103,6 +127,12 @@ _COLUMNS = {
         "verl picks the scorer by the column data_source: add it, or name yours with data.reward_fn_key"
     ),
     "ground_truth": later("reward_model of each row must be a mapping with ground_truth and style"),
+}
+
+# What functions of WORDS say where no log is there to fill them in.
+IN_GENERAL = {
+    "right_key": later("write the key by the name that it has in this release"),
+    "column_advice": later("name or add the column that the code reads"),
 }
 
 WORDS: dict[str, Callable[[str, Mapping[str, str]], str]] = {

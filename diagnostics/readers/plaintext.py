@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from klinic.diagnostics.readers import _strangers as strangers
+from klinic.diagnostics.readers._package import framework_in
 from klinic.diagnostics.readers._text import Frame, looks_like_text
 from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Head, Session
 from klinic.diagnostics.readers.dictrows import DictRowSession
-from klinic.diagnostics.run.events import Event, Note, Row
+from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 
 class PlainTextSession(VerlSession):
@@ -16,10 +17,11 @@ class PlainTextSession(VerlSession):
     def __init__(self, head: bytes = b"") -> None:
         super().__init__(framework="")
         self._stranger, self._dict_rows = strangers.text(head), False
-        self._dicts = DictRowSession()
+        self._dicts, self._package = DictRowSession(), ""
         self._bulk = None  # rows of other frameworks may stand on any line
 
     def _other(self, frame: Frame) -> None:
+        self._look_for_a_package(frame)
         found = None if self._rl_rows else self._dicts.rows(frame)
         if found is None:
             super()._other(frame)
@@ -27,6 +29,12 @@ class PlainTextSession(VerlSession):
             found = list(found)
             self._dict_rows = self._dict_rows or any(isinstance(event, Row) for event in found)
             self._events.extend(found)
+
+    def _look_for_a_package(self, frame: Frame) -> None:
+        """What a traceback names counts until rows tell more surely who wrote them."""
+        if not (self._package or self._rl_rows or self._dict_rows):
+            self._package = framework_in(frame.source) or framework_in(frame.text)
+            self._events.extend([Meta(framework=self._package)] if self._package else [])
 
     def close(self) -> list[Event]:
         """The source has ended."""

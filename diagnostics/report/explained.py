@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.knowledge import MetricInfo
 from klinic.diagnostics.knowledge.checks import Check
 from klinic.diagnostics.knowledge.parameters import Parameter
@@ -40,7 +41,7 @@ def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card]) -> 
 def _card(card: Card) -> dict[str, Any]:
     lang = spoken()
     return {
-        **{name: card.text(name, lang) for name in TEXTS if card.text(name, lang)},
+        **{name: in_general(card.text(name, lang)) for name in TEXTS if card.text(name, lang)},
         "levels": [{"severity": str(level.severity), "when": level.when} for level in card.levels],
         "try": [dict(remedy) for remedy in card.tries(lang)],
         "look_alikes": [dict(one) for one in card.looks(lang)],

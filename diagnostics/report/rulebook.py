@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from klinic.diagnostics.engine.card import Card, Level
 from klinic.diagnostics.engine.cases import load_cases
+from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.report.pages import bullet, code, para, prose, table, titled
 from klinic.diagnostics.report.phrases import sentence
 from klinic.diagnostics.report.words import count, number
@@ -47,7 +47,7 @@ def _severities(card: Card) -> str:
 
 def _text(card: Card, key: str) -> str:
     """A text of the card; parts that stand only where the log tells more are left out."""
-    return prose(re.sub(r"\[\[.*?\]\]", "", card.text(key), flags=re.DOTALL))
+    return prose(in_general(card.text(key)))
 
 
 def _line(card: Card) -> str:

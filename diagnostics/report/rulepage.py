@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.language import later, spoken, tr
 from klinic.diagnostics.report.phrases import sentence, shortened
 
@@ -31,7 +32,7 @@ def rule_page(page: Page, card: Card) -> None:
     about = card.family or tr("own"), *(tr(SAID.get(one, one)) for one in (card.kind, card.status, card.confidence))
     page.text(tr("{} {} rule, {}, {} confidence", *about))
     page.line()
-    said = card.text("summary", lang) or card.text("message", lang)
+    said = card.text("summary", lang) or in_general(card.text("message", lang))
     page.text(sentence(said) if lang == "en" else f"{said}。")
     page.text(card.text("why", lang))
     _evidence(page, card)
@@ -42,7 +43,7 @@ def rule_page(page: Page, card: Card) -> None:
     ):
         if card.text(key, lang):
             page.line()
-            page.text(tr("{}: {}", title, card.text(key, lang)))
+            page.text(tr("{}: {}", title, in_general(card.text(key, lang))))
     _related(page, card)
     _remedies(page, card.tries(lang))
     _references(page, card.data.get("references") or ())

@@ -30,7 +30,7 @@ def told(case: Judged) -> Judged:
         return case
     found, config = case.diagnosis, case.run.config
     findings = tuple(map(_finding, found.findings))
-    incidents = tuple(_incident(one, config) for one in found.incidents)
+    incidents = tuple(_incident(one, config, case.run.source.framework) for one in found.incidents)
     return Judged(
         case.run,
         replace(
@@ -59,12 +59,12 @@ def _finding(finding: Finding) -> Finding:
     return replace(finding, message=card.text("summary", spoken()), why=card.text("why", spoken()))
 
 
-def _incident(incident: Incident, config: Config) -> Incident:
+def _incident(incident: Incident, config: Config, framework: str) -> Incident:
     """Its card's sentences with the gaps filled anew, or those of the code."""
     card, groups = _cards().get(incident.id), dict(incident.captures)
 
     def part(name: str, said: str) -> str:
-        return worded(card.text(name, spoken()), groups, config) if card else retold(said)
+        return worded(card.text(name, spoken()), groups, config, framework) if card else retold(said)
 
     message, cause = part("message", incident.message), part("cause", incident.cause)
     return replace(incident, message=message, cause=cause, fix=part("fix", incident.fix))

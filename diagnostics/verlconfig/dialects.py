@@ -36,6 +36,8 @@ VERL: Mapping[str, tuple[str, ...]] = {
     "test_freq": ("trainer.test_freq",),
     "save_freq": ("trainer.save_freq",),
     "lora_rank": ("actor_rollout_ref.model.lora_rank",),
+    "trainer_mode": ("trainer.v1.trainer_mode",),
+    "rollout_log_probs": ("actor_rollout_ref.rollout.calculate_log_probs",),
 }
 
 # ms-swift and Unsloth drive TRL's trainers with TRL's names.
@@ -127,6 +129,76 @@ NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "slime": SLIME,
 }
 
+_TRL_KIN = ("ms-swift", "swift", "unsloth")  # take TRL's names where none of their own stands here
+
+# Settings that are no facts of a run: verl's key -> what others call the very same thing, in the same unit.
+# Sources: transformers' TrainingArguments and TRL's GRPOConfig and ModelConfig, ms-swift's arguments, the launch
+# scripts of OpenRLHF, NeMo-RL's grpo_math_1B.yaml, slime's arguments with those of Megatron and SGLang.
+_ROLLOUT = "actor_rollout_ref.rollout"
+SAME: Mapping[str, Mapping[str, str]] = {
+    "actor_rollout_ref.model.path": {
+        "trl": "model_name_or_path",
+        "ms-swift": "model",
+        "openrlhf": "pretrain",
+        "nemo_rl": "policy.model_name",
+        "slime": "hf_checkpoint",
+    },
+    "critic.model.path": {"openrlhf": "critic_pretrain"},
+    "actor_rollout_ref.nccl_timeout": {"trl": "ddp_timeout"},
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": {
+        "openrlhf": "micro_train_batch_size",
+        "nemo_rl": "policy.train_micro_batch_size",
+        "slime": "micro_batch_size",
+    },
+    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": {"slime": "max_tokens_per_gpu"},
+    "actor_rollout_ref.actor.optim.clip_grad": {
+        "trl": "max_grad_norm",
+        "openrlhf": "max_norm",
+        "nemo_rl": "policy.max_grad_norm",
+        "slime": "clip_grad",
+    },
+    "actor_rollout_ref.model.enable_gradient_checkpointing": {
+        "trl": "gradient_checkpointing",
+        "openrlhf": "gradient_checkpointing",
+        "nemo_rl": "policy.dtensor_cfg.activation_checkpointing",
+    },
+    f"{_ROLLOUT}.gpu_memory_utilization": {
+        "trl": "vllm_gpu_memory_utilization",
+        "openrlhf": "vllm_gpu_memory_utilization",
+        "nemo_rl": "policy.generation.vllm_cfg.gpu_memory_utilization",
+        "slime": "sglang_mem_fraction_static",
+    },
+    f"{_ROLLOUT}.tensor_model_parallel_size": {
+        "trl": "vllm_tensor_parallel_size",
+        "openrlhf": "vllm_tensor_parallel_size",
+        "nemo_rl": "policy.generation.vllm_cfg.tensor_parallel_size",
+    },
+    f"{_ROLLOUT}.max_model_len": {"nemo_rl": "policy.generation.vllm_cfg.max_model_len"},
+    f"{_ROLLOUT}.top_p": {
+        "trl": "top_p",
+        "openrlhf": "top_p",
+        "nemo_rl": "policy.generation.top_p",
+        "slime": "rollout_top_p",
+    },
+    "data.dataloader_num_workers": {"trl": "dataloader_num_workers"},
+    "trainer.max_actor_ckpt_to_keep": {
+        "trl": "save_total_limit",
+        "openrlhf": "max_ckpt_num",
+        "nemo_rl": "checkpointing.keep_top_k",
+    },
+    "trainer.default_local_dir": {
+        "trl": "output_dir",
+        "openrlhf": "ckpt_path",
+        "nemo_rl": "checkpointing.checkpoint_dir",
+        "slime": "save",
+    },
+}
+
+# Settings to which verl has nothing quite like.
+OWN: Mapping[str, tuple[str, ...]] = {
+    "trl": ("per_device_train_batch_size", "gradient_accumulation_steps", "resume_from_checkpoint"),
+}
+
 # Other frameworks' words for verl's advantage estimators.
 ESTIMATORS = {
     "group_norm": "grpo",
@@ -155,5 +227,22 @@ def dialect(framework: str, config: Mapping[str, Any]) -> str:
 
 def names_in(framework: str, key: str) -> tuple[str, ...]:
     """What another framework calls the setting that verl calls `key`, the name to write first; () where it has none."""
-    fact = "" if framework == "verl" else next((fact for fact, keys in VERL.items() if key in keys), "")
-    return tuple(name for name in NAMES.get(framework.lower(), {}).get(fact, ()) if not name[-1].isdigit())
+    name = framework.lower()
+    if name == "verl":
+        return ()
+    fact = next((fact for fact, keys in VERL.items() if key in keys), "")
+    found = tuple(one for one in NAMES.get(name, {}).get(fact, ()) if not one[-1].isdigit())
+    same = SAME.get(key, {})
+    return found or tuple(same[one] for one in (name, kin(name)) if one in same)[:1]
+
+
+def has_own(framework: str, name: str) -> bool:
+    """Whether a framework other than verl is known to have a setting of this name."""
+    whose = kin(framework.lower())
+    listed = (*OWN.get(whose, ()), *(names[whose] for names in SAME.values() if whose in names))
+    return name in listed or any(name in names for names in NAMES.get(whose, {}).values())
+
+
+def kin(framework: str) -> str:
+    """The framework whose names another one takes: TRL for what drives its trainers, else itself."""
+    return "trl" if framework in _TRL_KIN else framework

@@ -11,13 +11,19 @@ from klinic.diagnostics.engine.cases import load_cases
 from klinic.diagnostics.engine.incidents import match_incidents
 from klinic.diagnostics.engine.library import load_cards
 from klinic.diagnostics.engine.model import Incident
-from klinic.diagnostics.engine.wording import WORDS, fields_of
+from klinic.diagnostics.engine.settings import called
+from klinic.diagnostics.engine.wording import NAME, WORDS, fields_of, in_general, worded
 from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig import known, needs_plus
+from klinic.diagnostics.verlconfig.dialects import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "tests" / "data" / "logs"
 H200 = ROOT / "sample_logs" / "h200"
+
+
+PARTS = ("message", "cause", "fix")
 
 
 @cache
@@ -44,8 +50,8 @@ def test_texts_name_groups_keys_and_words_that_exist() -> None:
         groups = {name for match in card.matches for name in re.compile(match.pattern).groupindex}
         texts = [card.text(part, lang) for part in ("message", "cause", "fix") for lang in ("en", "zh")]
         for field, word in (found for text in texts for found in fields_of(text)):
-            assert field in groups or known(field), (card.name, field)
-            assert not word or word in WORDS, (card.name, word)
+            assert field in groups or known(field) or (word == NAME and called("trl", field)), (card.name, field)
+            assert word in ("", NAME, *WORDS), (card.name, word)
 
 
 def test_both_languages_say_the_same_values() -> None:
@@ -72,6 +78,45 @@ def test_keys_in_the_advice_exist() -> None:
     assert len(named) > 20
     unknown = [one for one in named if one[1] not in OLD | NOT_KEYS and not (known(one[1]) or needs_plus(one[1]))]
     assert unknown == []
+
+
+@pytest.mark.parametrize("framework", sorted({*NAMES} - {"verl"}))
+def test_advice_that_names_settings_names_those_of_the_runs_framework(framework: str) -> None:
+    fixes = [(card.name, card.text("fix", lang)) for card in cards() for lang in ("en", "zh")]
+    named = [(name, worded(fix, {}, Config(), framework)) for name, fix in fixes if f":{NAME}}}" in fix]
+    assert len(named) > 15
+    assert [(name, key) for name, said in named for key in KEY.findall(said)] == []
+    assert [said for _, said in named if "[[" in said or "()" in said or ":name" in said] == []
+
+
+@pytest.mark.parametrize(
+    ("log", "theirs"),
+    [
+        ("incidents/trl_nccl_timeout_childfailed.log", "ddp_timeout"),
+        ("logs/027_trl_all_zero_reward_then_cuda_oom.log", "per_device_train_batch_size and double gradient_acc"),
+        ("logs/030_trl_hf_offline_oserror.log", "actor_rollout_ref.model.path (TRL: model_name_or_path)"),
+        (
+            "logs/059_verl3908_nccl_allgather_10min_long_rollout.log",
+            "actor_rollout_ref.nccl_timeout (TRL: ddp_timeout)",
+        ),
+        (
+            "logs/009_verl_maintask_actor_backward_oom.log",
+            "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu, actor_rollout_ref.rollout",
+        ),
+        ("logs/067_lmmr1_43_vllm_wakeup_cumem_oom.log", "--vllm_gpu_memory_utilization"),
+    ],
+)
+def test_the_log_says_whose_settings_are_named(log: str, theirs: str) -> None:
+    """Rows or a traceback tell the framework; where nothing does, verl's key and TRL's stand there."""
+    (found,) = named(ROOT / "tests" / "data" / log)
+    assert theirs in found.fix
+    known_framework = "(TRL: " not in theirs
+    assert ("TRL" in found.fix) is not known_framework
+
+
+def test_pages_show_no_notation() -> None:
+    said = [in_general(card.text(part, lang)) for card in cards() for part in PARTS for lang in ("en", "zh")]
+    assert [text for text in said if "[[" in text or ":name" in text or "?" in text] == []
 
 
 @pytest.mark.parametrize(

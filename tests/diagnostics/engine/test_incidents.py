@@ -108,6 +108,28 @@ def test_wording(text: str, said: str) -> None:
     assert worded(text, groups, Config({"trainer.save_freq": 10})) == said
 
 
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [
+        ("verl", "set actor_rollout_ref.nccl_timeout, now 600"),
+        ("trl", "set ddp_timeout; use gradient_accumulation_steps"),
+        ("ms-swift", "set ddp_timeout; use gradient_accumulation_steps"),
+        ("slime", "set"),
+        ("", "set actor_rollout_ref.nccl_timeout (TRL: ddp_timeout), now 600; use gradient_accumulation_steps (TRL)"),
+    ],
+)
+def test_a_setting_has_the_name_of_the_runs_framework(framework: str, said: str) -> None:
+    text = "set[[ {actor_rollout_ref.nccl_timeout:name}]][[, now {actor_rollout_ref.nccl_timeout}]]"
+    text += "[[; use {gradient_accumulation_steps:name}]]"
+    assert worded(text, {}, Config({"other": 1}), framework) == said
+
+
+def test_a_value_is_read_by_the_frameworks_own_name() -> None:
+    text = "now {data.max_response_length}"
+    assert worded(text, {}, Config({"max_completion_length": 96}), "trl") == "now 96"
+    assert worded(text, {}, Config({"rollout_max_response_len": 96}), "slime") == "now 96"
+
+
 def test_config_values_are_left_out_where_no_config_is_known() -> None:
     assert worded("x[[ {trainer.save_freq}]]", {}, Config()) == "x"
 

@@ -8,20 +8,21 @@ from klinic.diagnostics.run import Line, Row
 
 
 @pytest.mark.parametrize(
-    ("log", "words"),
+    ("log", "framework", "words"),
     [
-        ("029", "ChildFailedError"),
-        ("030", "OSError"),
-        ("059", "Watchdog caught collective operation timeout"),
-        ("060", "OpType=_ALLGATHER_BASE"),
-        ("067", "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62"),
-        ("071", "num_gen_batches=10 > max_num_gen_batches=10"),
-        ("077", "must be evenly divisible by the number of generations per prompt (8)"),
+        ("029", "", "ChildFailedError"),
+        ("030", "", "OSError"),
+        ("059", "", "Watchdog caught collective operation timeout"),
+        ("060", "openrlhf", "OpType=_ALLGATHER_BASE"),
+        ("067", "openrlhf", "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62"),
+        ("071", "", "num_gen_batches=10 > max_num_gen_batches=10"),
+        ("077", "trl", "must be evenly divisible by the number of generations per prompt (8)"),
     ],
 )
-def test_logs_without_metrics_keep_the_words_that_matter(read_log, log, words):
+def test_logs_without_metrics_keep_the_words_that_matter(read_log, log, framework, words):
+    """The packages that a traceback names tell whose log it is."""
     run = read_log(log)
-    assert (run.source.format, run.frame.height, run.source.framework) == ("text", 0, "")
+    assert (run.source.format, run.frame.height, run.source.framework) == ("text", 0, framework)
     assert any(words in line.text for line in run.lines)
 
 

@@ -9,7 +9,7 @@ import pytest
 from klinic.diagnostics.run import Config, Run, Source
 from klinic.diagnostics.signals import Scope, compile_text, evaluate
 from klinic.diagnostics.verlconfig import facts
-from klinic.diagnostics.verlconfig.dialects import dialect, names_in
+from klinic.diagnostics.verlconfig.dialects import dialect, has_own, names_in
 
 HOT = "cfg('actor_rollout_ref.rollout.temperature', 1.0) > 1.2"
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -52,3 +52,21 @@ def test_verl_speaks_no_dialect_and_an_unknown_setting_has_no_name() -> None:
     assert names_in("verl", "actor_rollout_ref.actor.clip_ratio_high") == ()
     assert names_in("trl", "trainer.balance_batch") == ()
     assert names_in("openrlhf", "actor_rollout_ref.actor.clip_ratio_high") == ("eps_clip",)
+
+
+def test_settings_that_are_no_facts_have_names_too() -> None:
+    assert names_in("trl", "actor_rollout_ref.nccl_timeout") == ("ddp_timeout",)
+    assert names_in("unsloth", "actor_rollout_ref.model.path") == ("model_name_or_path",)
+    assert names_in("ms-swift", "actor_rollout_ref.model.path") == ("model",)
+    assert names_in("slime", "actor_rollout_ref.nccl_timeout") == ()
+
+
+def test_a_framework_has_what_its_tables_name() -> None:
+    own = {
+        "trl": "gradient_accumulation_steps",
+        "unsloth": "beta",
+        "slime": "max_tokens_per_gpu",
+        "nemo_rl": "policy.model_name",
+    }
+    assert all(has_own(framework, name) for framework, name in own.items())
+    assert not has_own("openrlhf", "beta") and not has_own("trl", "actor_rollout_ref.nccl_timeout")
