@@ -14,7 +14,9 @@ from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydr
 from klinic.diagnostics.language import spoken
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
+from klinic.diagnostics.verlconfig.dialects import kin
 from klinic.diagnostics.verlconfig.idle import idle
+from klinic.diagnostics.verlconfig.releases import default_at
 
 __all__ = ["hydra", "prescribe"]
 
@@ -114,21 +116,21 @@ def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
     card = patient.cards.get(finding.id)
     keys: list[str] = []
     for remedy in card.remedies if card else ():
-        known = str(remedy["key"]) in keys
-        fits = card is not None and not known and _fits(remedy, card, patient)
+        fits = card is not None and _fits(remedy, card, patient)
         override = _override(remedy, finding, card, patient) if card and fits else None
-        if override is not None:
+        if override is not None and override.key not in keys:
             keys.append(override.key)
             yield _Wanted(finding, len(keys), replace(override, rank=len(keys)), remedy.get("sure") is True)
 
 
 def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
     """Written for this framework, or for all that have the setting; at work in this run, and its `if` holds."""
-    if remedy.get("framework", patient.run.source.framework) != patient.run.source.framework:
+    framework = patient.run.source.framework
+    if remedy.get("framework", kin(framework)) != kin(framework):
         return False
     if "framework" not in remedy and not is_verl(patient.run) and not own_names(patient.run, str(remedy["key"])):
         return False
-    if is_verl(patient.run) and idle(str(remedy["key"]), patient.about):
+    if idle(str(remedy["key"]), patient.about):
         return False
     condition = remedy.get("if")
     return condition is None or patient.holds(card, str(condition))
@@ -147,6 +149,8 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
         return None
     if _same(new, old) or (isinstance(new, Drop) and spelled not in run.config.values):
         return None
+    if isinstance(new, str) and "framework" not in remedy and not is_verl(run):
+        return None  # a word of verl's means nothing to others
     text, checked = _written(key, spelled, new, patient)
     if checked is None:
         return None
@@ -181,9 +185,16 @@ def _written(key: str, spelled: str, new: Any, patient: _Patient) -> tuple[str, 
     run = patient.run
     text = as_override(key if is_verl(run) else spelled, new, run)
     if is_verl(run) and spelled != table.plain(key):
+        if not _of_its_kind(new, default_at(spelled, patient.about.version)):
+            return text, None
         remark = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
         return text.replace(table.plain(key), spelled, 1).lstrip("+"), remark
     return text, _check(text.partition("=")[0], new, run)
+
+
+def _of_its_kind(new: Any, default: Any) -> bool:
+    """Whether a value may stand under an older name: a switch that became a count does not take the count."""
+    return default is None or isinstance(new, Drop) or isinstance(new, bool) == isinstance(default, bool)
 
 
 def _own(run: Run, key: str) -> str:

@@ -61,7 +61,7 @@ def evaluate(to: Any, old: Any, lookup: Lookup, *, whole: bool = False, signal: 
     except SyntaxError as error:
         raise RemedyError(f"cannot read {to!r}: {error.msg}, column {error.offset}") from None
     try:
-        return _rounded(_Remedy(old, lookup, signal).value(tree), tree, whole)
+        return _rounded(_Remedy(old, lookup, signal).value(tree), tree, old, whole)
     except (TypeError, ZeroDivisionError, OverflowError) as error:
         raise RemedyError(f"cannot compute {to!r} from {old!r}: {error}") from None
 
@@ -122,19 +122,19 @@ def _divisor(number: int, limit: Any) -> int:
     return max((d for d in range(1, max(1, min(number, int(limit))) + 1) if number % d == 0), default=1)
 
 
-def _rounded(value: Any, tree: ast.expr, whole: bool) -> Any:
+def _rounded(value: Any, tree: ast.expr, old: Any, whole: bool) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     if not math.isfinite(value):
         raise RemedyError(f"{ast.unparse(tree)!r} gives {value}")
     if whole:
         return int(value)
-    return value if isinstance(value, int) or _is_number(tree) else one_digit(value)
+    return value if isinstance(value, int) or value == old or abs(value) in _written(tree) else one_digit(value)
 
 
-def _is_number(tree: ast.expr) -> bool:
-    """A number as the card's author wrote it: it is not rounded."""
-    return isinstance(tree.operand if isinstance(tree, ast.UnaryOp) else tree, ast.Constant)
+def _written(tree: ast.expr) -> list[Any]:
+    """Numbers as the card's author wrote them: they are not rounded, as little as the value that stands there now."""
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
 
 
 def one_digit(value: float) -> float:

@@ -13,7 +13,7 @@ from klinic.diagnostics.verlconfig.constraints import violations
 from klinic.diagnostics.verlconfig.dialects import dialect
 from klinic.diagnostics.verlconfig.nearest import nearest
 from klinic.diagnostics.verlconfig.renamed import renamed
-from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.diagnostics.verlconfig.settings import Settings, engine_of
 from klinic.diagnostics.verlconfig.table import Key, entry, groups, known, needs_plus, plain
 from klinic.diagnostics.verlconfig.values import parsed
 
@@ -37,7 +37,7 @@ def check_override(key: str, value: Any, config: Config) -> Checked:
         return _unchecked(name, config)
     if key.startswith("~"):
         return Checked(True) if known(name) else Checked(False, tr("{} is not there to be removed", name))
-    trouble = _key_trouble(key) or value_trouble(name, value)
+    trouble = _key_trouble(key) or _of_another_engine(name, config) or value_trouble(name, value)
     if trouble is not None:
         return trouble
     if not config:
@@ -62,6 +62,14 @@ def _key_trouble(key: str) -> Checked | None:
     if needs_plus(name):
         return Checked(False, tr("{} is not in verl's config: write +{}", name, name))
     return Checked(False, _unknown(name))
+
+
+def _of_another_engine(name: str, config: Config) -> Checked | None:
+    """A key that verl composes only with other training engines than the run's."""
+    found, engine = entry(name), engine_of(config.values)
+    if not config or found is None or found.engines is None or engine in found.engines:
+        return None
+    return Checked(False, tr("{} belongs to the engine {}, this run's is {}", name, "/".join(found.engines), engine))
 
 
 def _unknown(name: str) -> str:

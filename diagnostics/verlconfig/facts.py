@@ -63,6 +63,8 @@ class Facts:
     test_freq: int | None = None
     save_freq: int | None = None
     lora_rank: int | None = None
+    trainer_mode: str | None = None
+    rollout_log_probs: bool | None = None
     n_gpus: int | None = None
     gpu_memory_gb: float | None = None
     reward_low: float | None = None
@@ -190,6 +192,8 @@ def _proved(run: Run) -> dict[str, Any]:
         proved |= {"algorithm": "grpo", "has_critic": False}
     if run.has("actor/kl_loss"):
         proved["use_kl_loss"] = True
+    if run.has("training/rollout_probs_diff_mean"):
+        proved["rollout_log_probs"] = True
     if run.has("actor/reward_kl_penalty"):
         proved["use_kl_in_reward"] = True
     if run.has("actor/lr") and run.decimals.get("actor/lr", 12) >= 6:

@@ -18,6 +18,14 @@ def _grouped(about: Facts) -> bool | None:
     return None if about.algorithm is None else about.algorithm in GROUPS
 
 
+def _asynchronous(about: Facts) -> bool | None:
+    return None if about.trainer_mode is None else about.trainer_mode != "sync"
+
+
+def _synchronous(about: Facts) -> bool | None:
+    return None if about.trainer_mode is None else about.trainer_mode == "sync"
+
+
 # Key pattern -> what the run must have for it to act (None where that is unknown), and what it is in words.
 NEEDED: tuple[tuple[str, Needs, str], ...] = (
     ("critic.*", lambda about: about.has_critic, "the run has no critic"),
@@ -28,6 +36,14 @@ NEEDED: tuple[tuple[str, Needs, str], ...] = (
     (f"{ACTOR}.kl_loss_type", lambda about: about.use_kl_loss, "actor.use_kl_loss is off"),
     ("algorithm.norm_adv_by_std_in_grpo", _grouped, "only group-relative estimators use it"),
     ("algorithm.filter_groups.*", _grouped, "only group-relative estimators have groups"),
+    # verl's trainer/ppo/v1: the replay buffer, and the correction of the rollout's probabilities
+    ("trainer.v1.sampler.max_off_policy_*", _asynchronous, "a synchronous trainer has no stale data"),
+    ("trainer.v1.sampler.sync_refill_failed_groups", _synchronous, "asynchronous trainers refill them anyway"),
+    (
+        "algorithm.rollout_correction.rollout_is*",
+        lambda about: about.rollout_log_probs,
+        "rollout.calculate_log_probs is off",
+    ),
 )
 
 

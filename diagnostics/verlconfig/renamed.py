@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.verlconfig.releases import existed, release_of
-from klinic.diagnostics.verlconfig.table import known, plain
+from klinic.diagnostics.verlconfig.releases import existed, release_of, releases
+from klinic.diagnostics.verlconfig.table import known, needs_plus, plain
 from klinic.diagnostics.yamltext import parsed
 
 Effect = Literal["error", "ignored", "deprecated", "fails"]
@@ -61,7 +61,7 @@ def for_version(key: str, version: str) -> str | None:
     """
     name = plain(key)
     release = release_of(version)
-    if release is None or existed(name, release):
+    if release is None or existed(name, release) or (release == releases()[-1] and (known(name) or needs_plus(name))):
         return name
     for entry in entries():
         rest = _rest(entry.new, name) if entry.new else None

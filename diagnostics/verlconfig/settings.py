@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from klinic.diagnostics.verlconfig.interpolate import resolve
-from klinic.diagnostics.verlconfig.table import all_keys, has, raw_default
+from klinic.diagnostics.verlconfig.table import all_keys, groups, has, raw_default
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 
@@ -20,7 +20,7 @@ class Settings(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         found = self._values.get(key, _MISSING)
-        value = raw_default(key, _engine(self._values)) if found is _MISSING else found
+        value = raw_default(key, engine_of(self._values)) if found is _MISSING else found
         return resolve(value, key, _Raw(self._values))
 
     def __iter__(self) -> Any:
@@ -88,8 +88,10 @@ class Settings(Mapping[str, Any]):
 _MISSING = object()
 
 
-def _engine(values: Mapping[str, Any]) -> str:
-    return str(values.get("model_engine", "dp"))
+def engine_of(values: Mapping[str, Any]) -> str:
+    """The training engine: `model_engine` of a launch command, else as the actor's strategy in a full config says."""
+    asked, strategy = values.get("model_engine"), values.get(f"{ACTOR}.strategy")
+    return str(asked or (strategy if strategy in groups()["model_engine"] else "dp"))
 
 
 class _Raw(Mapping[str, Any]):
@@ -101,7 +103,7 @@ class _Raw(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         if key in self._values:
             return self._values[key]
-        value = raw_default(key, _engine(self._values))
+        value = raw_default(key, engine_of(self._values))
         if value is None and not has(key):
             raise KeyError(key)
         return value

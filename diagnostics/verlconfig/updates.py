@@ -46,7 +46,7 @@ def updates_per_batch(
         return None
     else:
         share = _ratio(_generation_steps(number), number("gradient_accumulation_steps") or 1)
-    return None if share is None else max(share, 1.0) * passes
+    return None if share is None or passes < 0 else max(share, 1.0) * passes
 
 
 def warmup_steps(number: Number, configured: float | None, total: float | None) -> int | None:

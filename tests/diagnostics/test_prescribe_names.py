@@ -60,3 +60,48 @@ def test_words_of_a_flag_are_joined_as_the_framework_does():
         prescribed(run, {"key": "data.max_response_length", "to": "old*2"})[0].override
         == "--rollout-max-response-len 16384"
     )
+
+
+def run_of(framework="verl", version="", **settings):
+    values = {key.replace("__", "."): value for key, value in settings.items()}
+    return Run(source=Source(framework=framework, version=version), config=Config(values))
+
+
+@pytest.mark.parametrize(("framework", "text"), [("slime", "--use-kl-loss"), ("openrlhf", "--use_kl_loss")])
+def test_a_switch_of_a_command_line_takes_no_value(framework, text):
+    on = {"key": "actor_rollout_ref.actor.use_kl_loss", "to": True}
+    assert [change.override for change in prescribed(run_of(framework, n_samples_per_prompt=8), on)] == [text]
+
+
+def test_a_word_of_verls_is_no_value_of_another_framework():
+    loss = {"key": "actor_rollout_ref.actor.policy_loss.loss_mode", "to": "'gspo'"}
+    assert [change.new for change in prescribed(run_of(), loss)] == ["gspo"]
+    assert prescribed(run_of("trl", beta=0.1), loss) == ()
+
+
+def test_a_key_that_does_nothing_is_left_out_in_other_frameworks_too():
+    slower = {"key": "critic.optim.lr", "to": "old/2"}
+    for estimator, names in (("grpo", []), ("gae", ["critic_lr"])):
+        run = run_of("slime", advantage_estimator=estimator, critic_lr=1e-5)
+        assert [change.key for change in prescribed(run, slower)] == names
+
+
+def test_a_frameworks_own_remedy_fits_what_drives_its_trainer():
+    for framework, keys in (("trl", ["beta"]), ("unsloth", ["beta"]), ("slime", [])):
+        own = {"key": "beta", "to": "old*2", "framework": "trl"}
+        assert [change.key for change in prescribed(run_of(framework, beta=0.1), own)] == keys
+
+
+def test_an_older_name_of_another_kind_does_not_take_the_value():
+    keep = {"key": "trainer.max_actor_ckpt_to_keep", "to": 3}
+    for version, keys in (("0.2.0", []), ("0.4.0", ["trainer.max_actor_ckpt_to_keep"])):
+        assert [change.key for change in prescribed(run_of(version=version, data__seed=1), keep)] == keys
+
+
+@pytest.mark.parametrize(("strategy", "kept"), [("fsdp2", "fsdp_config"), ("megatron", "megatron")])
+def test_an_engine_gets_its_own_keys(strategy, kept):
+    both = [
+        {"key": f"actor_rollout_ref.actor.{part}.param_offload", "to": True} for part in ("fsdp_config", "megatron")
+    ]
+    run = run_of(actor_rollout_ref__actor__strategy=strategy)
+    assert [change.key for change in prescribed(run, *both)] == [f"actor_rollout_ref.actor.{kept}.param_offload"]

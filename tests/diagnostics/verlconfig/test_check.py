@@ -47,6 +47,7 @@ GRPO = {
         (f"{ACTOR}.policy_loss.loss_mode", "dro", "dro_beta"),
         ("learning_rate", 1e-6, "actor_rollout_ref.actor.optim.lr"),
         ("~no.such", None, "not there"),
+        (f"{ACTOR}.megatron.param_offload", True, "belongs to the engine megatron, this run's is dp"),
     ],
 )
 def test_refused(key: str, value: object, word: str) -> None:
