@@ -7,14 +7,10 @@ Source: https://mlflow.org/docs/latest/rest-api.html (runs/get, metrics/get-hist
 
 from __future__ import annotations
 
-import atexit
 import base64
 import json
 import os
 import re
-import shutil
-import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,13 +19,11 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-import yaml
-
+from klinic.diagnostics.readers._copied import CopiedRun
 from klinic.diagnostics.readers.registry import ReadError
 
 SCHEMES = ("mlflow", "mlflow+https")
 SHORT = "runs:/"
-EVERY_S = 20.0  # between two looks at the same run: each changed metric is a request
 TIMEOUT_S, PAGE = 30.0, 10_000
 NAN = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 _AT = re.compile(r"_at_(?=\d)")  # what verl writes for the @ that MLflow refuses
@@ -41,35 +35,32 @@ def is_run(address: str) -> bool:
     return address.startswith((SHORT, *(f"{scheme}://" for scheme in SCHEMES)))
 
 
-class MlflowRun:
-    """A copy of one run of a server; `shown` is its address as it may be said."""
+class MlflowRun(CopiedRun):
+    """A copy of one run of a server; each metric that changed is a request."""
 
     def __init__(self, address: str) -> None:
-        self.shown = address
         self._server, self._run = _parted(address)
-        self._folder = Path(tempfile.mkdtemp(prefix="klinic-mlflow-"))
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        super().__init__(address)
         self._latest: dict[str, Any] = {}
         self._points: dict[str, list[dict[str, Any]]] = {}
-        self._looked = float("-inf")
 
-    def fresh(self) -> Path:
-        """The metrics file, brought up to date unless that was done a moment ago. Raises ReadError."""
-        if time.monotonic() - self._looked >= EVERY_S:
-            self._update()
-            self._looked = time.monotonic()
-        return self._folder / "metrics.jsonl"
+    @property
+    def place(self) -> Path:
+        """The metrics file."""
+        return self.folder / "metrics.jsonl"
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Ask for the metrics that changed, and write all anew."""
+        import yaml
+
         data = self._asked("runs/get", run_id=self._run).get("run", {}).get("data", {})
         for metric in data.get("metrics", []):
             if self._latest.get(metric["key"]) != metric:
                 self._points[metric["key"]] = list(self._history(metric["key"]))
                 self._latest[metric["key"]] = metric
-        _write(self._folder / "metrics.jsonl", "".join(_lines(self._points)))
+        self.write("metrics.jsonl", "".join(_lines(self._points)))
         config = _nested({one["key"]: one["value"] for one in data.get("params", [])})
-        (self._folder / ".hydra").mkdir(exist_ok=True)
-        _write(self._folder / ".hydra" / "config.yaml", yaml.safe_dump(config) if config else "")
+        self.write(".hydra/config.yaml", yaml.safe_dump(config) if config else "")
 
     def _history(self, key: str) -> Iterator[dict[str, Any]]:
         """All values of a metric, page by page."""
@@ -163,10 +154,3 @@ def _value(text: str) -> Any:
         return json.loads(text.lower() if text in ("True", "False") else text)
     except ValueError:
         return text
-
-
-def _write(place: Path, text: str) -> None:
-    """In the place of the old file, so that nobody reads half of it."""
-    fresh = place.with_name(f".{place.name}.new")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(place)

@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from klinic.diagnostics.readers.mlflow import MlflowRun, is_run
+from klinic.diagnostics.readers import mlflow, wandb_api
+from klinic.diagnostics.readers._copied import CopiedRun
 from klinic.diagnostics.readers.registry import ReadError
 
 SCHEMES = ("s3", "gs", "gcs", "hdfs", "ssh", "sftp", "http", "https")
@@ -35,12 +36,17 @@ _VERSION = ("ETag", "etag", "mtime", "LastModified", "last_modified", "modificat
 def is_remote(path: str | Path) -> bool:
     """Whether a path is an address of another machine."""
     scheme, found, _ = str(path).partition("://")
-    return (bool(found) and scheme in SCHEMES) or is_run(str(path))
+    return (bool(found) and scheme in SCHEMES) or _is_tracked(str(path))
+
+
+def _is_tracked(address: str) -> bool:
+    """Whether it is a run of a tracking server."""
+    return mlflow.is_run(address) or wandb_api.is_run(address)
 
 
 def shown(address: str) -> str:
     """An address as it may be said: without user, password, query."""
-    if is_run(address):
+    if _is_tracked(address):
         return address
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
@@ -52,8 +58,10 @@ def local(address: str) -> Path:
 
 
 @cache
-def _mirror(address: str) -> Mirror | MlflowRun:
-    return MlflowRun(address) if is_run(address) else Mirror(address)
+def _mirror(address: str) -> Mirror | CopiedRun:
+    if wandb_api.is_run(address):
+        return wandb_api.WandbRun(address)
+    return mlflow.MlflowRun(address) if mlflow.is_run(address) else Mirror(address)
 
 
 class Mirror:

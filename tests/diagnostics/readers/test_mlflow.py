@@ -93,7 +93,7 @@ def test_rows_and_parameters(server: Server, form: str) -> None:
 def test_a_run_that_grows_is_followed_and_only_what_changed_is_asked_again(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mlflow, "EVERY_S", 0.0)
+    monkeypatch.setattr(mlflow.MlflowRun, "every_s", 0.0)
     with Follower(f"mlflow://{server.host}/{RUN}") as follower:
         first = follower.poll()
         assert first is not None
