@@ -39,7 +39,7 @@ def alerts_of(file: Path | None) -> Alerts | None:
 
 @click.group()
 def alerts() -> None:
-    """Messages to Slack, Discord, Feishu, Lark, DingTalk, WeCom, any address that takes JSON, and commands."""
+    """Messages to Slack, Discord, Feishu, Lark, DingTalk, WeCom, by e-mail, to any address that takes JSON, to commands."""
 
 
 @alerts.command()

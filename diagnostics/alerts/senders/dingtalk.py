@@ -2,6 +2,8 @@
 
 The signature is the Base64 of HMAC-SHA256 over `<milliseconds>\\n<secret>`, keyed by the secret; it stands in the
 address. An error comes with HTTP 200 and an errcode other than 0.
+Source: https://open.dingtalk.com/document/orgapp/custom-robots-send-group-messages (Markdown, errcodes, 20 messages a
+minute) and /document/robots/customize-robot-security-settings (the signature).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
 SUMMARY = "DingTalk, a group's custom robot; secret: its signing key (SEC...)"
 TAKES = ("url", "secret")
 TITLE, TEXT = 120, 16_000  # a body may have 20,000 bytes
-BUSY = {-1: 5.0, 130101: 60.0, 90030: 60.0}  # errcode -> seconds: system busy; over 20 messages a minute
+BUSY = {-1: 5.0, 410100: 60.0, 130101: 60.0, 90030: 60.0}  # errcode -> seconds: system busy; too many messages
 
 
 def request(message: Message, channel: Channel, now: float) -> Request:

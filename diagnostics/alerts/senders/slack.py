@@ -1,4 +1,8 @@
-"""Slack: incoming webhooks with Block Kit; the answer is `ok` or a word that says why not."""
+"""Slack: incoming webhooks with Block Kit; the answer is `ok` or a word that says why not.
+
+Source: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, /messaging/formatting-message-text
+(what is escaped), /reference/block-kit/blocks/header-block and section-block (150 and 3000 characters).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,8 @@ def request(message: Message, channel: Channel, now: float) -> Request:
         _section("\n".join(filter(None, body))),
     ]
     if message.prescription:
-        blocks.append(_section("*Prescription*\n```" + _plain("\n".join(message.prescription)) + "```"))
+        code = cut(_plain("\n".join(message.prescription)), SECTION - 30)
+        blocks.append(_section(f"*Prescription*\n```{code}```"))
     return Request(channel.url, {"text": _plain(cut(message.title, SECTION)), "blocks": blocks})
 
 

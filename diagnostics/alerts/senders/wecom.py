@@ -1,4 +1,7 @@
-"""WeCom: a group robot with Markdown of at most 4096 bytes; an error comes with HTTP 200 and an errcode."""
+"""WeCom: a group robot with Markdown of at most 4096 bytes; an error comes with HTTP 200 and an errcode.
+
+Source: https://developer.work.weixin.qq.com/document/path/91770 (message types, colours, 20 messages a minute).
+"""
 
 from __future__ import annotations
 

@@ -96,6 +96,19 @@ def test_wecom_gets_markdown_within_its_limit(webhook: Any, channel: Any, alert:
         assert len(body["markdown"]["content"].encode()) <= 4096
 
 
+def test_a_long_message_keeps_to_what_discord_slack_and_feishu_take(webhook: Any, channel: Any) -> None:
+    many = ("<" * 900,) * 9
+    long = Message("finding", Severity.ERROR, "t" * 300, "r" * 2000, story="s" * 9000, evidence=many, prescription=many)
+    (embed,) = sent(webhook, long, channel("discord"))[1]["embeds"]
+    fields = [text for field in embed["fields"] for text in (field["name"], field["value"])]
+    assert sum(map(len, [embed["title"], embed["description"], *fields])) <= 6000
+    blocks = sent(webhook, long, channel("slack"))[1]["blocks"]
+    assert all(len(block["text"]["text"]) <= 3000 for block in blocks)
+    assert blocks[-1]["text"]["text"].endswith("```")
+    body = json.dumps(sent(webhook, long, channel("feishu", secret="key"))[1], ensure_ascii=False)
+    assert len(body.encode()) <= 20_000
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_of_a_log_call_nobody(webhook: Any, channel: Any, kind: str) -> None:
     text = Message("incident", Severity.ERROR, "t", "r", story="<!channel> <@all> <at id=all></at>")
@@ -121,8 +134,11 @@ def test_json_is_the_message_as_data_with_headers(webhook: Any, channel: Any) ->
     [
         ("feishu", {"code": 19021, "msg": "sign match fail"}, False),
         ("feishu", {"code": 11232, "msg": "frequency limited"}, True),
+        ("feishu", {"code": 9499, "msg": "Bad Request"}, False),
+        ("feishu", {"code": 9499, "msg": "too many request"}, True),
         ("dingtalk", {"errcode": 310000, "errmsg": "sign not match"}, False),
         ("dingtalk", {"errcode": 130101, "errmsg": "send too fast"}, True),
+        ("dingtalk", {"errcode": 410100, "errmsg": "send too fast"}, True),
         ("wecom", {"errcode": 93000, "errmsg": "invalid webhook url"}, False),
         ("wecom", {"errcode": 45009, "errmsg": "api freq out of limit"}, True),
     ],
