@@ -12,6 +12,7 @@ from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.run import Run
 
 FAMILIES = ("", "generic", "trl")
+LEAST = 3  # letters of a word that is looked for in names
 
 
 def known_name(name: str) -> str:
@@ -58,6 +59,7 @@ def _letters(name: str) -> str:
 
 
 def _holding(name: str, run: Run) -> str:
+    """Metrics whose names hold the last word; a letter or two would be found in any."""
     word = name.rsplit("/", 1)[-1].lower()
-    hits = [own for own in run.metrics if word and word in own.lower()][:3]
+    hits = [own for own in run.metrics if word in own.lower()][:3] if len(word) >= LEAST else []
     return tr("; did you mean {}?", tr(" or ").join(hits)) if hits else ""

@@ -60,6 +60,11 @@ def test_a_typo_in_a_metric_names_the_nearest_and_is_not_passed(klinic, log):
     assert code == 2 and "did you mean critic/score/mean" in err
 
 
+def test_a_name_of_a_letter_is_not_guessed_at(klinic, log):
+    code, _, err = klinic("check", log(critic__max__x=[0.5]), "-r", "critic/max/x.last() > x", *QUIET)
+    assert code == 2 and "x was never logged" in err and "did you mean" not in err
+
+
 @pytest.mark.parametrize(("values", "code"), [([1, float("nan"), 1, 1], 0), ([1, 1, float("nan"), 1], 1)])
 def test_a_nan_fails_what_looks_at_it_and_nothing_else(klinic, log, values, code):
     path = log(critic__score__mean=values)
