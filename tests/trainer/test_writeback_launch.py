@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,40 @@ def test_our_readers_leave_them_out(launched: Path) -> None:
         assert sorted(run.metrics) == sorted(ours.metrics)
         assert run.frame["step"].to_list() == list(range(1, LAST + 1))
         assert {one.name for one in diagnose(run).findings} == {one.name for one in diagnose(ours).findings}
+
+
+TRACKIO = """
+    import json, os
+    os.environ["TRACKIO_DIR"] = os.getcwd()
+    import trackio
+    from types import SimpleNamespace
+    from klinic.trainer.plugin.trackers import Trackio
+    from klinic.trainer.plugin.writeback import Shown
+
+    trackio.init(project="p", name="e")
+    shows = Trackio(SimpleNamespace(trackio=trackio))  # as verl's adapter holds it
+    for step in (1, 2):
+        trackio.log({"actor/ppo_kl": 0.1 * step}, step=step)
+        shows.show(Shown(step - 1, {"klinic/health": 40.0, "klinic/severity": 3.0}, "sick" if step == 2 else ""), step)
+    shows.close()
+    trackio.finish()
+    print(json.dumps(trackio.SQLiteStorage.get_logs("p", "e"), default=str))
+    """
+
+
+@pytest.mark.skipif(find_spec("trackio") is None, reason="could not import 'trackio'")
+def test_trackio_has_them_at_the_steps_judged(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(TRACKIO)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout.splitlines()[-1])
+    assert [(row["step"], row["klinic/health"]) for row in rows if "klinic/health" in row] == [(0, 40.0), (1, 40.0)]
+    assert [row["step"] for row in rows if "actor/ppo_kl" in row] == [1, 2]
+    (story,) = [row["klinic/story"] for row in rows if "klinic/story" in row]
+    assert "sick" in str(story)

@@ -55,8 +55,8 @@ def watchful(command: Any) -> Any:
             "--write-back/--no-write-back",
             envvar="KLINIC_WRITE_BACK",
             default=True,
-            help="Show health and findings in TensorBoard and W&B, where trainer.logger names them; so unless said "
-            "otherwise.",
+            help="Show health and findings in TensorBoard, W&B and Trackio, where trainer.logger names them; so unless "
+            "said otherwise.",
         ),
     )
     for option in reversed(options):

@@ -59,4 +59,22 @@ class Wandb:
         """The run is verl's to finish."""
 
 
-SHOWS: dict[str, Callable[[Any], Tracker]] = {"tensorboard": TensorBoard, "wandb": Wandb}
+class Trackio:
+    """Rows of klinic's own in verl's run, each at the step judged: Trackio's steps may come in any order.
+
+    Source: https://huggingface.co/docs/trackio/api (log, Markdown); tried with trackio 0.43.0.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        self._trackio = logger.trackio
+
+    def show(self, shown: Shown, step: int) -> None:
+        """Scalars, and the story as Markdown where it changed."""
+        story = {STORY: self._trackio.Markdown(shown.story)} if shown.story else {}
+        self._trackio.log({**shown.values, **story}, step=shown.step)
+
+    def close(self) -> None:
+        """The run is verl's to finish."""
+
+
+SHOWS: dict[str, Callable[[Any], Tracker]] = {"tensorboard": TensorBoard, "wandb": Wandb, "trackio": Trackio}
