@@ -19,14 +19,6 @@ static int mark_of(double value) {
     return isfinite(value) ? FINITE : isnan(value) ? IS_NAN : value > 0 ? PLUS_INF : MINUS_INF;
 }
 
-/* Whether digits stand there as JSON has them: no zero before others, and no whole -0, which is 0 in Python. */
-static int is_json(const char *at, const char *end) {
-    int negative = *at == '-';
-    const char *first = at + negative;
-    if (end - first >= 2 && *first == '0' && is_digit(first[1])) return 0;
-    return !(negative && end - first == 1 && *first == '0');
-}
-
 /* A JSON text that is one number, or names one that JSON lacks; its mark, ABSENT where it is anything else. */
 static int json_number(Cursor *cursor, const Field *text, double *value) {
     int places;

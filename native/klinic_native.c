@@ -6,17 +6,19 @@ Functions without state, which work without the interpreter's lock:
   rows(...)                  reads metric lines whose keys and prefix are known (rows.c, row.c, number.c, decimal.c)
   events(...)                reads steps of an event file that are like the one before (events.c, crc.c)
   history(...)               reads history records of a W&B store whose keys are known (store.c, history.c, wire.c)
+  json(...)                  reads lines of verl's file logger whose keys are known (jsonlines.c, jsonrow.c)
 
 What is not exactly as expected is left to the caller, who reads it in Python. Numbers are those of Python's float(). */
 
 #include "crc.h"
 #include "decimal.h"
 #include "events.h"
+#include "jsonlines.h"
 #include "lines.h"
 #include "rows.h"
 #include "store.h"
 
-#define INTERFACE 2 /* raised whenever a function changes: klinic uses the one it knows */
+#define INTERFACE 3 /* raised whenever a function changes: klinic uses the one it knows */
 
 static PyObject *bytes_of(const Numbers *numbers) {
     return PyBytes_FromStringAndSize((const char *)numbers->items, (Py_ssize_t)(numbers->count * sizeof(int32_t)));
@@ -121,12 +123,35 @@ static PyObject *history(PyObject *self, PyObject *args) {
     return found;
 }
 
+static PyObject *json_of(Lines *found) {
+    const char *wrong = misplaced(found);
+    if (wrong) {
+        PyErr_SetString(PyExc_ValueError, wrong);
+        return NULL;
+    }
+    PyThreadState *released = PyEval_SaveThread();
+    take_lines(found, &released);
+    PyEval_RestoreThread(released);
+    return Py_BuildValue("nni", found->rows, found->at, found->odd);
+}
+
+static PyObject *json(PyObject *self, PyObject *args) {
+    Lines found = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "y*ny*w*w*w*w*:json", &found.text, &found.at, &found.names, &found.steps, &found.times,
+                          &found.values, &found.marks))
+        return NULL;
+    PyObject *answer = prepare_lines(&found) ? json_of(&found) : PyErr_NoMemory();
+    release_lines(&found);
+    return answer;
+}
+
 static PyMethodDef FUNCTIONS[] = {
     {"lines", lines, METH_VARARGS,
      "lines(text, kinds, words) -> (starts, sorts, metrics), int32 arrays as bytes.\n\n"
-     "text: whole lines. kinds: lines without their digits, words: what a line must hold to be of the kind, as many;\n"
-     "each of them ended by a line feed. starts: where each line begins. sorts: the place of its kind, -1 for none of\n"
-     "them, -2 for a metric line.\n"
+     "text: whole lines. kinds: lines without their digits and the drawing of their first progress bar, words: what a\n"
+     "line must hold to be of the kind, as many; each of them ended by a line feed. starts: where each line begins.\n"
+     "sorts: the place of its kind, -1 for none of them, -2 for a metric line.\n"
      "metrics: (start, what follows `step:`, end, number of the line) of each metric line."},
     {"rows", rows, METH_VARARGS,
      "rows(text, metrics, first, last, names, patterns, befores, steps, values, marks) -> (count, odd).\n\n"
@@ -147,6 +172,12 @@ static PyMethodDef FUNCTIONS[] = {
      "is cut, damaged, or holds more than history of known keys, a number each, and what klinic passes over.\n"
      "names: keys, each of them ended by a line feed. Written for each row: values, marks (as in `rows`), ends (int64,\n"
      "where its record ends), counts (int64, how many records were read by then). odd: as in `rows`."},
+    {"json", json, METH_VARARGS,
+     "json(text, at, names, steps, times, values, marks) -> (rows, at, odd).\n\n"
+     "Reads lines `{\"step\": 1, \"data\": {\"a\": 0.5}}`, one of which begins at `at`, until one is not as expected,\n"
+     "has no line feed, or there is no more room; at: where the first one begins that was not read. names: keys that\n"
+     "need no escape, each of them ended by a line feed. Written for each row: steps (int64), times (float64, NaN\n"
+     "where there is none), values and marks (as in `rows`, and 5 for a null). odd: as in `rows`."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "klinic_native", "The hot loops of klinic's readers.",

@@ -51,8 +51,8 @@ static int32_t take_usual_key(Cursor *cursor, const Shape *shape, int32_t before
     if (column >= shape->names.count) return -1;
     Span name = shape->names.items[column];
     if (cursor->end - cursor->at <= name.size || cursor->at[name.size] != ':') return -1;
-    if (!takes(cursor, name.at, name.size)) return -1;
-    cursor->at++;
+    if (!is_same(cursor->at, name.at, name.size)) return -1;
+    cursor->at += name.size + 1;
     return column;
 }
 

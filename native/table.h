@@ -7,6 +7,20 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Whether the bytes are the same; without a call where there are eight or more, for keys are short and many. */
+static inline int is_same(const char *one, const char *other, Py_ssize_t size) {
+    uint64_t a, b;
+    if (size < 8) return !memcmp(one, other, (size_t)size);
+    for (Py_ssize_t at = 0; at < size; at += 8) {
+        Py_ssize_t place = at + 8 <= size ? at : size - 8; /* the last eight overlap with those before */
+        memcpy(&a, one + place, 8);
+        memcpy(&b, other + place, 8);
+        if (a != b) return 0;
+    }
+    return 1;
+}
 
 typedef struct {
     const char *at;

@@ -74,7 +74,13 @@ SECTIONS: dict[str, tuple[str, float, tuple[Method, ...]]] = {
     "reading JSONL": (
         "jsonl",
         1,
-        (own("klinic"), FLOOR, own("polars", "polars read_ndjson"), other("duckdb", "duckdb read_json", "duckdb")),
+        (
+            COMPILED,
+            PURE,
+            FLOOR,
+            own("polars", "polars read_ndjson"),
+            other("duckdb", "duckdb read_json", "duckdb"),
+        ),
     ),
     "reading a W&B store": (
         "wandb",

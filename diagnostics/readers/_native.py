@@ -12,7 +12,7 @@ from typing import Any
 
 from klinic.diagnostics.language import later, tr
 
-MODULE, INTERFACE, SWITCH = "klinic_native", 2, "KLINIC_NATIVE"
+MODULE, INTERFACE, SWITCH = "klinic_native", 3, "KLINIC_NATIVE"
 
 
 def module() -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 
 from klinic.diagnostics.readers._fastjson import Shape, merged
+from klinic.diagnostics.readers._jsonvalues import is_number, number, step_of, whole, word_of
+from klinic.diagnostics.readers._nativejson import Stretch, Worth
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.readers.source import LineSplitter
@@ -41,26 +42,9 @@ def parse(text: str | bytes) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(text, parse_int=_whole)  # knows NaN, Infinity and integers beyond 64 bits
+        return json.loads(text, parse_int=whole)  # knows NaN, Infinity and integers beyond 64 bits
     except RecursionError:
         raise ValueError("nested too deep") from None
-
-
-def _whole(digits: str) -> int | float:
-    """An integer; a float where it has more digits than Python converts."""
-    try:
-        return int(digits)
-    except ValueError:
-        return float(digits)
-
-
-def number(value: Any) -> float | None:
-    """A metric's value: numbers and booleans as they are, words for numbers as numbers; ValueError for others."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return float(value)
-    raise ValueError(f"{type(value).__name__} is no number")
 
 
 def row_of(record: Mapping[str, Any], line: int | None = None) -> Row | None:
@@ -70,46 +54,26 @@ def row_of(record: Mapping[str, Any], line: int | None = None) -> Row | None:
         return _verl_row(record, data, line)
     plain = all(type(value) is float or type(value) is int for value in record.values())
     values = dict(record if plain and not record.keys() & NOT_METRICS else _numbers(record))
-    step = next((_step(record[key]) for key in STEP_KEYS if _step(record.get(key)) is not None), None)
-    time = next((float(record[key]) for key in TIME_KEYS if _is_number(record.get(key))), None)
+    step = next((step_of(record[key]) for key in STEP_KEYS if step_of(record.get(key)) is not None), None)
+    time = next((float(record[key]) for key in TIME_KEYS if is_number(record.get(key))), None)
     for key in (*TIME_KEYS, "step", "_step"):
         values.pop(key, None)
     return Row(values, step, time, line=line) if values else None
 
 
 def _verl_row(record: Mapping[str, Any], data: dict[str, Any], line: int | None) -> Row | None:
-    step = _step(record["step"])
+    step = step_of(record["step"])
     if step is None and isinstance(record["step"], str):
         return None
     time = record.get("time")
     words = record.get("nonfinite")
     if isinstance(words, dict):
-        data = {**data, **{key: _word(word) for key, word in words.items()}}
+        data = {**data, **{key: word_of(word) for key, word in words.items()}}
     if not all(type(value) is float or type(value) is int for value in data.values()):
         data = dict(_numbers(data))
     if not data:
         return None
-    return Row(data, step, float(time) if _is_number(time) else None, line=line, nulls_are_nan=True)  # type: ignore[arg-type]
-
-
-def _word(word: Any) -> float:
-    try:
-        return float(word)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _step(value: Any) -> int | None:
-    if isinstance(value, str):
-        value = value.split("/")[0]
-        value = int(value) if value.strip().isdigit() else None
-    if isinstance(value, float) and not value.is_integer():
-        return None
-    return int(value) if _is_number(value) and abs(value) < 2**62 else None
+    return Row(data, step, float(time) if is_number(time) else None, line=line, nulls_are_nan=True)  # type: ignore[arg-type]
 
 
 def _numbers(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
@@ -134,9 +98,12 @@ class JsonLines:
         self._names: dict[str, None] = {}
         self._framework = ""
         self._shape = Shape()
+        self._worth = Worth()
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Report the rows of the lines that `data` completes, in blocks where they are alike."""
+        if self._worth and data.count(b"\n") >= MANY:
+            return merged(self._compiled(Stretch(self._lines.whole(data))))
         pieces = (data[start : start + PIECE] for start in range(0, len(data), PIECE))
         return merged(event for piece in pieces for event in self._feed(self._lines.feed(piece)))
 
@@ -151,6 +118,20 @@ class JsonLines:
             yield from self._block(quick)
             yield from self._take(line)
         yield from self._block(quick)
+
+    def _compiled(self, text: Stretch) -> Iterator[Event]:
+        """Read by the compiled part what it can read, the slow way one line after that, and so on."""
+        while self._worth and not text.done:
+            if self._shape.usable():
+                block = text.rows(self._shape.known(), self._line)
+                if block is not None:
+                    self._line += len(block.steps)
+                    yield block
+                self._worth.count(len(block.steps) if block else 0)
+            if not text.done:
+                yield from self._take(text.line())
+        if not text.done:
+            yield from self._feed(text.lines())
 
     def _block(self, quick: list[Any]) -> Iterator[Event]:
         """Report what was read the quick way; the slow way where a line turns out odd."""

@@ -224,6 +224,16 @@ class LineSplitter:
         self._pieces = [lines.pop()]
         return lines
 
+    def whole(self, data: bytes) -> bytes:
+        """The same lines as one text, with their line ends."""
+        end = data.rfind(b"\n") + 1
+        if not end:
+            self._pieces.append(data)
+            return b""
+        lines = b"".join([*self._pieces, data[:end]])
+        self._pieces = [data[end:]] if end < len(data) else []
+        return lines
+
     def rest(self) -> bytes:
         """What stands after the last line end; it is forgotten."""
         rest, self._pieces = b"".join(self._pieces), []

@@ -124,9 +124,9 @@ def test_versions(versions: Callable[..., None], package: str, version: str, gpu
 @pytest.mark.parametrize(
     ("variables", "compiled", "version", "status", "words"),
     [
-        ({}, {"INTERFACE": 1}, "0.1.0", "ready", "in use"),
+        ({}, {"INTERFACE": _native.INTERFACE}, "0.1.0", "ready", "in use"),
         ({}, None, "", "ready", "not installed"),
-        ({"KLINIC_NATIVE": "0"}, {"INTERFACE": 1}, "0.1.0", "ready", "KLINIC_NATIVE is 0"),
+        ({"KLINIC_NATIVE": "0"}, {"INTERFACE": _native.INTERFACE}, "0.1.0", "ready", "KLINIC_NATIVE is 0"),
         ({}, {"INTERFACE": 0}, "0.1.0", "note", "another release"),
     ],
 )
