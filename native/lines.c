@@ -6,6 +6,7 @@
 
 #define MAX_LINE 4096 /* bytes of a line whose kind is looked up */
 #define MAX_STEP_DIGITS 12
+#define MAX_DRAWING 600 /* bytes of the drawing of a bar */
 #define OTHER -1  /* sort of a line of no known kind */
 #define METRIC -2 /* sort of a line that looks like a metric line */
 
@@ -71,11 +72,33 @@ static Py_ssize_t without_digits(const char *at, const char *end, char *bare) {
     return size;
 }
 
+/* What follows the first `%|` that a line has, NULL where it has none or no digit before it. */
+static const char *bar_of(const char *line, const char *end) {
+    for (const char *at = line; (at = memchr(at, '%', (size_t)(end - at)));)
+        if (++at < end && *at == '|') return at - line >= 2 && is_digit(at[-2]) ? at + 1 : NULL;
+    return NULL;
+}
+
+/* The drawing of the first progress bar of a line: blocks (U+2588 to U+258F) and spaces between `5%|` and `|`. Empty, at
+   the end of the line, where there is none. */
+static Span drawing_of(const char *line, const char *end) {
+    const char *start = bar_of(line, end), *at = start;
+    while (at && at < end && *at != '|') {
+        if (*at == ' ') at++;
+        else if (end - at >= 3 && !memcmp(at, "\xE2\x96", 2) && ((unsigned char)at[2] & 0xF8) == 0x88) at += 3;
+        else return (Span){end, 0};
+    }
+    return at && at < end && at - start <= MAX_DRAWING ? (Span){start, at - start} : (Span){end, 0};
+}
+
 /* The place of the kind of a line, if it holds the word that lines of this kind must hold. */
 static int32_t kind_of(const Sorting *sorting, const char *at, const char *end) {
     char bare[MAX_LINE + 8];
     if (end - at > MAX_LINE) return OTHER;
-    int32_t kind = find(&sorting->kinds, bare, without_digits(at, end, bare));
+    Span drawing = drawing_of(at, end);
+    Py_ssize_t size = without_digits(at, drawing.at, bare);
+    size += without_digits(drawing.at + drawing.size, end, bare + size);
+    int32_t kind = find(&sorting->kinds, bare, size);
     return kind >= 0 && holds(at, end, sorting->words.items[kind]) ? kind : OTHER;
 }
 

@@ -12,8 +12,8 @@ typedef struct {
 } Numbers;
 
 typedef struct {
-    Table kinds, words;              /* lines without their digits; what a line must hold to be of the kind */
-    Numbers starts, sorts, metrics;  /* as `lines` of the module gives them */
+    Table kinds, words; /* lines without their digits and the drawing of a bar; what a line of the kind must hold */
+    Numbers starts, sorts, metrics; /* as `lines` of the module gives them */
 } Sorting;
 
 /* Sorts whole lines, below 2 GiB; needs no interpreter. 0 where memory ends. */

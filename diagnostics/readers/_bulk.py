@@ -1,10 +1,10 @@
 """The quick way through a console log: lines whose like was seen are passed over, metric lines are read many at once.
 
-Two lines are alike where they differ in digits only. A line that was met a few times and did nothing but stand there
-is passed over from then on; its latest occurrence and the last lines of the log are reported at the end, which is all
-that `LinesOfNote` keeps of repeated lines. Metric lines are read many at once, by what the slow way has taught: as
-JSON (`_pieces`), or by the compiled part where it is installed (`_nativepiece`). Whatever is not exactly as expected
-takes the slow way, in its place.
+Two lines are alike where they differ in digits only; to the compiled part, also where they differ in the drawing of a
+progress bar. A line that was met a few times and did nothing but stand there is passed over from then on; its latest
+occurrence and the last lines of the log are reported at the end, which is all that `LinesOfNote` keeps of repeated
+lines. Metric lines are read many at once, by what the slow way has taught: as JSON (`_pieces`), or by the compiled
+part where it is installed (`_nativepiece`). Whatever is not exactly as expected takes the slow way, in its place.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Bulk:
         self._size = FIRST
         self.text_since = False  # a line with text was passed over since the last metric line
         self._met: dict[bytes, int] = {}
-        self._dull: dict[bytes, bytes] = {}  # line without digits -> what it must hold to count as such
+        self._dull: dict[bytes, bytes] = {}  # line without digits (and drawing) -> what it must hold to count as such
         self._mute: set[bytes] = set()  # those that give no text: bars, blanks
         self._passed: dict[bytes, tuple[int, bytes]] = {}
         self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)

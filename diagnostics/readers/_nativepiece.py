@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ from klinic.diagnostics.run.events import Block
 OTHER, METRIC = -1, -2  # sorts of lines that are no kind's place
 FEW, ENOUGH = 64, 1 << 19  # fewer rows, fewer bytes are not worth a second thread
 MAX_THREADS = 4
+MAX_DRAWING = 600  # bytes
+_DRAWING = re.compile(rb"(?: |\xe2\x96[\x88-\x8f])*(?=\|)")
 
 
 class NativePiece:
@@ -45,8 +48,8 @@ class NativePiece:
         return self._text[int(self._starts[line]) : end - 1]
 
     def kind(self, at: int) -> bytes:
-        """The same without its digits."""
-        return self.raw(at).translate(None, DIGITS)
+        """The same without its digits and the drawing of its first progress bar."""
+        return undrawn(self.raw(at)).translate(None, DIGITS)
 
     def metrics(self, done: int) -> Metrics:
         """A line that looks like a metric line."""
@@ -124,6 +127,13 @@ class Found:
         places = zip(*(axis.tolist() for axis in np.nonzero(marks > 1)), strict=True) if odd else ()
         codes = {(at, place): int(marks[at, place]) - 1 for at, place in places}
         return Block(names, self.steps[:count], self.values[:count], None, codes, line)
+
+
+def undrawn(raw: bytes) -> bytes:
+    """A line without the drawing of its first progress bar, which is no part of what the line says."""
+    place = raw.find(b"%|")
+    found = _DRAWING.match(raw, place + 2) if place > 0 and raw[place - 1 : place].isdigit() else None
+    return raw[: found.start()] + raw[found.end() :] if found and len(found[0]) <= MAX_DRAWING else raw
 
 
 def _sorted(native: Any, text: bytes, dull: Mapping[bytes, bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

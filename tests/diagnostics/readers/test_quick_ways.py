@@ -78,6 +78,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch, read: Read) -> Callable[[Reader, byt
     return slow
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("seed", range(10))
 def test_json_lines(slowly: Callable[[Reader, bytes], Run], seed: int, read: Read) -> None:
     data = odd_lines(seed)
@@ -93,6 +94,8 @@ NOISE = [
     '(WorkerDict pid={n})   File "/a/b.py", line {n}, in f',
     "(WorkerDict pid={n}) TimeoutError: grading step:{n} timed out",
     "\x1b[36m(TaskRunner pid=7)\x1b[0m Training Progress:  3%|## | {n}/{total} [00:01<00:09, 1.5s/it]",
+    "(TaskRunner pid=7) Processed prompts: {n}%|{bar}| {n}/512 [00:01<00:09]",
+    "(TaskRunner pid=8) Loading {n}%|{bar}| {n}/512 [00:01<00:09] ERROR node {n} is full, {n}%|{bar}|",
     "Saving checkpoint to: /a/global_step_{n}",
     "(TaskRunner pid=7) warning: node {n} is nearly full\r(TaskRunner pid=7) again",
     "[response] step by step - and key:value, step:{n} - a word",
@@ -114,8 +117,11 @@ def odd_console(seed: int) -> bytes:
         for _ in range(luck.randint(0, 4)):
             total = luck.choice([total] * 50 + [200])
             word = "".join(luck.choices("abcdefgh", k=9))
-            weights = [9, 3, 3, 3, 5, 1, 3, 3, 0.2, 3, 3, 1, 0.2, 0.2, 0.2]
-            lines.append(luck.choices(NOISE, weights)[0].format(n=luck.randint(1, 999), word=word, total=total))
+            bar = luck.choice(["", "  ", "\u2588\u258f ", "\u2588" * luck.randint(0, 9) + " ", "##", "\u2588" * 210])
+            weights = [9, 3, 3, 3, 5, 4, 4, 1, 3, 3, 0.2, 3, 3, 1, 0.2, 0.2, 0.2]
+            lines.append(
+                luck.choices(NOISE, weights)[0].format(n=luck.randint(1, 999), word=word, total=total, bar=bar)
+            )
         step += luck.choices([1, 0, -3], [97, 2, 1])[0]
         if step < 0:
             continue
