@@ -39,7 +39,7 @@ def alerts_of(file: Path | None) -> Alerts | None:
 
 @click.group()
 def alerts() -> None:
-    """Messages to Slack, Discord, Feishu, Lark, DingTalk, WeCom, by e-mail, to any address that takes JSON, to commands."""
+    """Messages to Slack, Discord, Feishu, Lark, DingTalk, WeCom, by e-mail, to what takes JSON, to commands."""
 
 
 @alerts.command()
@@ -47,6 +47,11 @@ def alerts() -> None:
 @click.option("--channel", "only", multiple=True, metavar="NAME", help="This channel only; may repeat.")
 def test(file: Path | None, only: tuple[str, ...]) -> int:
     """Send a test message to every channel of FILE. Where none is given: klinic.yaml or alerts.yaml of this folder.
+
+    \b
+    alerts:
+      channels:
+        - {kind: slack, url: "${SLACK_WEBHOOK}"}     # secrets stand in variables; klinic alerts kinds lists the kinds
 
     Exit status: 0 all were delivered, 1 one was not, 2 the file cannot be used.
     """
@@ -74,7 +79,10 @@ def _here() -> Path:
 
     found = find(Path())
     if found is None:
-        fail(f"no {' with an alerts section, no '.join(NAMES)} in this folder; name the file")
+        fail(
+            f"no {' with an alerts section, no '.join(NAMES)} in this folder; name the file (what it holds: "
+            "klinic alerts test --help)"
+        )
     return found
 
 

@@ -40,10 +40,8 @@ class WandbRun(CopiedRun):
     def __init__(self, address: str) -> None:
         found = _PATH.fullmatch(address.removeprefix(SCHEME))
         if found is None:
-            said = address.rpartition("@")[2].removeprefix(SCHEME)
-            raise ReadError(
-                f"{said}: write wandb://ENTITY/PROJECT/RUN, with the run's id as the end of its page has it"
-            )
+            said = SCHEME + address.removeprefix(SCHEME).rpartition("@")[2]
+            raise ReadError(f"{said}: write wandb://ENTITY/PROJECT/RUN; RUN is the id at the end of its page's address")
         super().__init__(address)
         self._path = "/".join(found.groups())
         self._run: Any = None

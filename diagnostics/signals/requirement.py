@@ -123,6 +123,8 @@ def _is_word(name: str, text: str, end: int) -> bool:
 
 def _applied(text: str, name: str, end: int) -> tuple[int, str]:
     window = _WINDOW.match(text, end)
+    if window is None and text[end:].lstrip().startswith("["):
+        raise ExpressionError(f"the last 10 values are written {name}[-10:].mean()", end + 1)
     after = window.end() if window else end
     method = _METHOD.match(text, after)
     if not method:

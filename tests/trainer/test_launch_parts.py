@@ -87,6 +87,24 @@ def test_words_of_the_progress():
     assert len(validation_lines(3, {}, [{"prompt": "p", "response": "r", "score": None}] * 9)) == 7
 
 
+@pytest.mark.parametrize(
+    ("asked", "rescue", "said"),
+    [
+        (None, 0, ""),
+        ("warn", 0, "stops, with a checkpoint, as soon as a finding is at warn"),
+        ("error:5", 2, "once a finding was for 5 steps at error; goes on from before the trouble, 2 times at most"),
+        (None, 1, "once a finding was for 3 steps at error; goes on from before the trouble, once"),
+    ],
+)
+def test_a_launch_says_when_it_will_stop(asked, rescue, said):
+    from klinic.diagnostics.live.stopon import StopOn
+    from klinic.trainer.cli.watchful import condition, promised
+
+    line = promised(condition(StopOn.parse(asked) if asked else None, rescue), rescue)
+    assert line.endswith(said)
+    assert bool(line) == bool(said)
+
+
 def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypatch):
     from klinic.trainer.launch import doctor
     from klinic.trainer.stream import RunDirectory

@@ -10,7 +10,7 @@ import click
 from klinic.diagnostics.cli.alerts import alerts_of
 from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail
-from klinic.trainer.cli.watchful import condition, watchful, with_checkpoints
+from klinic.trainer.cli.watchful import condition, promised, watchful, with_checkpoints
 
 if TYPE_CHECKING:
     from klinic.diagnostics.live.stopon import StopOn
@@ -66,7 +66,9 @@ def train(
         _list()
         return
     plan, named = _planned(overrides, recipe, run_dir, source, rescue)
-    told = alerts_of(alerts)
+    told, stop_for = alerts_of(alerts), condition(stop_on, rescue)
+    if promise := promised(stop_for, rescue):
+        click.echo(promise, err=dry_run)
     if dry_run:
         _show(plan, dry_run)
         _refuse(plan, dry_run)
@@ -84,7 +86,6 @@ def train(
         if problem := check.problem():
             fail(problem)
         _prepare(plan)
-        stop_for = condition(stop_on, rescue)
         options = Options(time_limit, grace, limits, not no_diagnosis, stop_for, told, check.problem, write_back)
         with watched(plan.run_dir, dashboard):
             raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))

@@ -73,6 +73,16 @@ def condition(stop_on: StopOn | None, rescue: int) -> StopOn | None:
     return stop_on
 
 
+def promised(stop_on: StopOn | None, rescue: int) -> str:
+    """What the options mean for this launch, in a line; empty where they ask for nothing."""
+    if stop_on is None:
+        return ""
+    steps = "as soon as a finding is" if stop_on.steps == 1 else f"once a finding was for {stop_on.steps} steps"
+    times = "once" if rescue == 1 else f"{rescue} times at most"
+    back = f"; goes on from before the trouble, {times}" if rescue else ""
+    return f"stops, with a checkpoint, {steps} at {stop_on.severity}{back}"
+
+
 def with_checkpoints(words: Sequence[str], rescue: int) -> list[str]:
     """The overrides, and in front of them how many checkpoints a rescue wants to be kept, where they do not say it."""
     from klinic.diagnostics.verlconfig.overrides import override

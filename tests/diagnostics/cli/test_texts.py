@@ -57,6 +57,7 @@ def test_metrics_that_passed_a_comparison_are_one_line_but_for_who_asks() -> Non
         (("check", RUN, "-r", "critic/score/mean.avg() > 0"), "there are .mean(), .min()"),
         (("check", RUN, "-r", "critic/score/mean.avg() > 0"), "did you mean 'mean'?"),
         (("check", RUN, "-r", "critic/score/mean.medain() > 0"), "did you mean 'median'?"),
+        (("check", RUN, "-r", "critic/score/mean[-10].mean() > 0"), "are written critic/score/mean[-10:].mean()"),
     ],
 )
 def test_a_word_that_is_wrong_is_2_with_what_is_right(words: tuple[str, ...], message: str) -> None:

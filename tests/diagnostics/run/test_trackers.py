@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from klinic.diagnostics.readers import open_run, open_runs
 from klinic.diagnostics.run.trackers import only_ours
+
+DATA = Path(__file__).parents[2] / "data"
 
 
 def rows(path: Path, steps: int, back: bool) -> Path:
@@ -35,7 +38,7 @@ def test_event_files_of_klinic_are_no_run_of_their_own(tmp_path: Path) -> None:
     rows(tmp_path / "metrics.jsonl", 3, False)
     folder = tmp_path / "klinic"
     folder.mkdir()
-    (folder / "events.out.tfevents.1.host.2.0.klinic").write_bytes(b"\x18" + b"\0" * 30)
+    shutil.copy(DATA / "readers/scalars.tfevents", folder / "events.out.tfevents.1.host.2.0.klinic")
     assert [run.source.path for run in open_runs(tmp_path)] == [str(tmp_path / "metrics.jsonl")]
 
 
