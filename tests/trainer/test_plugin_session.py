@@ -100,5 +100,5 @@ def test_a_resumed_run_goes_on_with_the_reward_it_was_swapped_to(
     monkeypatch.setattr("klinic.trainer.plugin.backend.RunDirectory", lambda path: run)
     monkeypatch.setattr("klinic.trainer.plugin.backend.current", lambda: session)
     request_reward(run.path, "rule")
-    Backend.start("p", "e", {}).finish()
+    Backend.start("p", "e", {}, {}).finish()
     assert events(run) == [("started", 3), ("reward swapped", 3), ("finished", None)]
