@@ -79,7 +79,7 @@ READERS := tests/diagnostics/readers
 sanitize: $(VENV)/installed
 	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	$(BIN)/python -m pytest $(READERS)/test_native.py $(READERS)/test_quick_*.py -k "native or store or json or any_item"
+	$(BIN)/python -m pytest $(READERS)/test_native*.py $(READERS)/test_quick_*.py -k "native or store or json or any_item"
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
