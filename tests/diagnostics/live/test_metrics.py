@@ -57,7 +57,7 @@ def test_a_scrape_says_how_each_run_stands(metrics: dict[str, list[Any]]) -> Non
 
 
 def test_findings_and_vital_signs_have_names(metrics: dict[str, list[Any]]) -> None:
-    assert of(metrics["klinic_finding"], SICK, rule="REW02", severity="error") == [3.0]
+    assert of(metrics["klinic_finding"], SICK, rule="REW02", severity="error") == [5.0]
     assert of(metrics["klinic_findings"], SICK, severity="error")[0] >= 1
     assert of(metrics["klinic_finding"], HEALTHY, severity="error") == []
     assert of(metrics["klinic_vital"], HEALTHY, sign="score", metric="critic/score/mean")[0] > 0.8

@@ -66,7 +66,7 @@ def test_the_time_is_over(tmp_path: Path) -> None:
     done = run(tmp_path / "later.log", "--timeout", "1s", "--interval", "0.2")
     assert done.exit_code == 3
     assert "nothing to read yet" in done.output
-    assert "time is over: the end has not come" in done.output
+    assert "time is over: its end has not come" in done.output
     assert time.monotonic() - began < 10
 
 
