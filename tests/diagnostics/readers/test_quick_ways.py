@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from klinic.diagnostics.readers import _fastjson, _native, _verlsession, console, jsonl
-from klinic.diagnostics.readers.base import Reader
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.readers.base import Head, Reader
+from klinic.diagnostics.run import Block, Row, Run, one_by_one
 
 pytestmark = pytest.mark.slow
 
@@ -232,15 +232,15 @@ def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept(read: Read) -
     assert run.lines[0].line == 1
 
 
-def test_progress_bars_of_any_drawing_are_one_kind_of_line(
-    monkeypatch: pytest.MonkeyPatch, native: ModuleType, read: Read
-) -> None:
+def test_progress_bars_of_any_drawing_are_one_kind_of_line(monkeypatch: pytest.MonkeyPatch, native: ModuleType) -> None:
     """Where each of 40 drawings has to come nine times before it is passed over, 360 steps are read one by one."""
     monkeypatch.setattr(_native, "_looked_up", lambda: (native, "", ""))
     lines = []
     for number in range(1, 401):
         lines.append(f"Progress: {number % 100}%|{'█' * (number % 40):<40}| {number}/400 [00:01<00:09]")
         lines.append(f"step:{number} - " + " - ".join(f"a/x{key}:{number / 7 + key}" for key in range(5)))
-    run, quick = read(console.READER, "\n".join([*lines, ""]).encode(), 1 << 20)
-    assert run.frame["a/x0"].to_list() == [number / 7 for number in range(1, 401)]
-    assert quick > 150
+    data = "\n".join([*lines, ""]).encode()
+    reading = console.READER.open(Head(data))
+    events = [*reading.feed(data), *reading.close()]
+    assert sum(len(event.steps) for event in events if isinstance(event, Block)) > 150
+    assert [row.step for row in one_by_one(events) if isinstance(row, Row)] == [*range(1, 401)]
