@@ -135,7 +135,7 @@ def test_a_report_that_cannot_be_written_is_one_line(klinic, tmp_path, one_line)
 
 def test_a_file_name_that_is_no_text(klinic, tmp_path):
     log = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
-    log.write_bytes(HEALTHY.read_bytes())
+    log.write_bytes(b"".join(HEALTHY.read_bytes().splitlines(keepends=True)[:12]))
     for form in ("text", "json", "markdown"):
         done = subprocess.run([*KLINIC, "diagnose", "-f", form, log], capture_output=True, timeout=120)
         assert (done.returncode, done.stderr) == (0, b"")

@@ -27,7 +27,7 @@ def _run(*words: str) -> tuple[int, str, str]:
         ("readers",),
         ("rules", "list"),
         ("treat", RUN, "--alternatives"),
-        ("ward", str(LOGS / "h200"), "--no-prefixes", "--jobs", "1"),
+        pytest.param(("ward", str(LOGS / "h200"), "--no-prefixes", "--jobs", "1"), marks=pytest.mark.slow),
         ("diagnose", RUN, "--lang", "zh"),
         ("compare", RUN, str(LOGS / "h200/ppo_resumed")),
     ],
