@@ -52,7 +52,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
         "klinic.dashboards",
         server=_server(),
         assets_folder=str(FOLDER / "assets"),
-        assets_ignore=r"^(ui|draw|plotly-.*)\.js$",
+        assets_ignore=r"^(ui|draw)\.js$",
         index_string=INDEX,
         title="klinic",
         update_title="",

@@ -1,22 +1,17 @@
-"""What pages load: small, packed, and enough for the pictures."""
+"""What pages load goes packed over the line."""
 
 from __future__ import annotations
 
 import gzip
-import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from klinic.dashboards.app import create_app
-from klinic.dashboards.figures.chart import figure
-from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.packed import LEAST
-from klinic.dashboards.panels import panels
 from klinic.dashboards.store import Shelf
 
-CHARTS = "/assets/vendor/plotly-basic.min.js"
+CHARTS = "/_dash-component-suites/plotly/package_data/plotly.min.js"
 PACKS = {"Accept-Encoding": "gzip, br"}
 
 
@@ -37,13 +32,3 @@ def test_scripts_go_packed_to_those_who_unpack_and_once(client) -> None:
 def test_small_answers_go_as_they_are(client) -> None:
     with client.get("/_dash-layout", headers=PACKS) as answer:
         assert len(answer.data) < LEAST and "Content-Encoding" not in answer.headers
-
-
-def test_the_library_of_charts_knows_all_that_is_drawn(sick, long_run) -> None:
-    drawn = [
-        figure(run, chart, Look()) for run in (sick, long_run) for panel in panels() for chart in panel.charts(run)
-    ]
-    kinds = {trace["type"] for made in drawn for trace in made["data"]}
-    script = files("klinic.dashboards").joinpath(CHARTS[1:]).read_text("utf-8")
-    known = set(re.findall(r'moduleType:"trace",name:"(\w+)"', script))
-    assert "scatter" in kinds and kinds <= known

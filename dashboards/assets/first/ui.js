@@ -16,11 +16,11 @@
   };
   window.klinicPaint();
 
-  /* Charts need 1 MB of script: it loads beside everything else, not after it, and where there are none as soon as the
-     page stands. Dash waits for what window.Plotly holds, and loads its own of 5 MB only where there is nothing. */
+  /* Charts need 5 MB of script: it loads beside everything else, not after it, and where there are none as soon as the
+     page stands. Dash waits for what window.Plotly holds. */
   const fetched = () => new Promise((done) => {
     const script = document.createElement("script");
-    script.src = "/assets/vendor/plotly-basic.min.js";
+    script.src = "/_dash-component-suites/plotly/package_data/plotly.min.js";
     script.onload = () => done(window.Plotly);
     script.onerror = () => { delete window.Plotly; done(); };
     document.head.append(script);
