@@ -19,6 +19,7 @@ from klinic.diagnostics.run import Run
 
 SHARE = 0.25  # of the time, at most, for judging one run anew and anew
 SILENT_END = "INC00"
+KEPT = 100  # runs that go on whose judging is remembered, the last ones; more are judged from their beginning each time
 
 Entries = Callable[[], Mapping[str, Entry]]
 Settle = Callable[[Entry, Diagnosis | None, str], None]
@@ -74,7 +75,7 @@ class Judging:
         going = entry.state() in ("running", "stalled")
         monitor = self._monitors.pop(entry.id, None) or Monitor()
         if going:
-            self._monitors[entry.id] = monitor  # others are not judged again: their memory is let go
+            self._keep(entry.id, monitor)  # others are not judged again: their memory is let go
         try:
             found = monitor.diagnose(run)
         except JudgeError as error:  # of a run that has just begun there is nothing to say yet
@@ -85,6 +86,11 @@ class Judging:
             return None, f"{type(error).__name__}: {error}"
         kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
         return replace(found, incidents=kept), ""
+
+    def _keep(self, name: str, monitor: Monitor) -> None:
+        self._monitors[name] = monitor
+        if len(self._monitors) > KEPT:
+            del self._monitors[next(iter(self._monitors))]
 
 
 def work(judging: Judging, end: threading.Event, wait: float, courtesy: Courtesy) -> None:

@@ -154,6 +154,29 @@ def test_a_run_that_breaks_the_reader_or_the_judge_is_a_row_that_says_why(shelf,
     assert "reader" in entries["a/metrics.jsonl"].problem and "judge" in entries["b/metrics.jsonl"].problem
 
 
+def test_the_judging_of_some_runs_only_is_remembered(tmp_path: Path, monkeypatch) -> None:
+    alive: weakref.WeakSet[judging.Monitor] = weakref.WeakSet()
+
+    class Counted(judging.Monitor):
+        def __init__(self) -> None:
+            super().__init__()
+            alive.add(self)
+
+    monkeypatch.setattr(judging, "Monitor", Counted)
+    monkeypatch.setattr(judging, "KEPT", 2)
+    for name in "abcd":
+        write(tmp_path / name / "metrics.jsonl", range(1, 12))
+    made = Shelf([str(tmp_path)], refresh=0.05).start()
+    try:
+        assert _until(lambda: len(made.entries) == 4 and all(one.standing == "judged" for one in made.entries.values()))
+        write(tmp_path / "a" / "metrics.jsonl", range(1, 14))
+        assert _until(lambda: len(made.entry("a").run.frame) == 13 and made.entry("a").standing == "judged")
+        gc.collect()
+        assert 1 <= len(alive) <= 3  # the third may be at work
+    finally:
+        made.stop()
+
+
 def test_a_run_shows_before_it_is_judged(tmp_path: Path, monkeypatch) -> None:
     from klinic.dashboards.store import judging
 
