@@ -39,8 +39,12 @@ class Row:
 
     @property
     def error(self) -> float:
-        """Per cent of the lowest, less what was in use before where that is known."""
-        return 100 * (self.estimated / (self.low - (self.before or 0.0)) - 1)
+        """Per cent of the lowest, less what was in use before where that is known.
+
+        Where most was in use before, other programs were at work and ended meanwhile: then nothing is taken off.
+        """
+        added = self.low - (self.before or 0.0)
+        return 100 * (self.estimated / (added if added > self.low / 2 else self.low) - 1)
 
 
 def rows() -> list[Row]:

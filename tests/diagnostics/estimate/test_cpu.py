@@ -44,6 +44,10 @@ def test_what_was_in_use_before_is_no_part_of_a_run(benchmark: Any) -> None:
     assert benchmark.Row("run", low=5.0, high=6.0, before=1.0, estimated=4.0).error == pytest.approx(0.0)
 
 
+def test_what_others_used_before_and_let_go_meanwhile_is_not_taken_off(benchmark: Any) -> None:
+    assert benchmark.Row("run", low=4.0, high=6.0, before=3.9, estimated=3.0).error == pytest.approx(-25.0)
+
+
 def test_each_process_counts() -> None:
     keys = ("actor_rollout_ref.rollout.agent.num_workers", "reward.num_workers")
     few = SMALL | dict.fromkeys(keys, 1) | {"transfer_queue.backend.SimpleStorage.num_data_storage_units": 1}
