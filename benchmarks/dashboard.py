@@ -171,6 +171,8 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--keep", type=Path, help="a folder for the runs, used again the next time")
     asked = parser.parse_args()
+    if asked.runs == 1:
+        parser.error("--runs 1: the pages measured show two runs or more; 0 leaves them out")
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("KLINIC_CHROMIUM") or shutil.which("chromium")
