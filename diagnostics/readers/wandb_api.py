@@ -25,6 +25,7 @@ from klinic.diagnostics.readers.registry import ReadError
 
 SCHEME = "wandb://"
 REQUEST_S, LONGEST_S = 30, 300.0  # for one request; for all of a look, a long history page by page
+SERVICE = "WANDB_SERVICE"  # the variable by which W&B's client tells its children of its service
 STATES = {"finished": "finished", "failed": "failed", "crashed": "failed", "killed": "stopped", "preempted": "stopped"}
 _PATH = re.compile(r"([^/\s?#@:]+)/([^/\s?#@:]+)/(?:runs/)?([^/\s?#@:]+)/?")
 
@@ -77,7 +78,7 @@ class WandbRun(CopiedRun):
         if self._run is None:
             import wandb
 
-            with _nobody_asked():
+            with _nobody_asked(), _nobody_told():
                 self._run = wandb.Api(timeout=REQUEST_S).run(self._path)
             with contextlib.suppress(OSError):
                 os.removedirs(self._run.dir)  # the client makes it for files that nobody fetches
@@ -149,6 +150,17 @@ def _within(seconds: float, ask: Callable[[], None]) -> None:
         raise TimeoutError
     if caught:
         raise caught[0]
+
+
+@contextlib.contextmanager
+def _nobody_told() -> Iterator[None]:
+    """Programs started from here, as alerts are, shall not find the service of this client and talk to it."""
+    before = os.environ.get(SERVICE)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(SERVICE, None)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -139,6 +140,12 @@ def test_history_config_and_state_wherever_the_server_keeps_the_rows(server: Ser
     assert run.config.number("actor_rollout_ref.actor.optim.lr") == 0.005
     assert not [key for key in run.config.values if "cli_version" in key]
     assert (run.manifest["status"], run.manifest["experiment"]) == ("finished", "ppo")
+
+
+def test_programs_started_from_here_do_not_find_the_clients_service(server: Server) -> None:
+    (run,) = open_runs(address("alone"))
+    assert run.frame.height > 0
+    assert "WANDB_SERVICE" not in os.environ
 
 
 def test_a_run_that_grows_is_followed_and_only_new_steps_are_asked_for(server: Server) -> None:
