@@ -166,11 +166,15 @@ def test_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
-    runs = folder(tmp_path / "runs", 60, rows=3000)
+    runs = folder(tmp_path / "runs", 150, rows=3000)
     command = [*KLINIC, "diagnose", str(runs), "--jobs", "2", "--no-cache"]
     going = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
-        time.sleep(6)
+        children = Path(f"/proc/{going.pid}/task/{going.pid}/children")
+        until = time.monotonic() + 60
+        while len(children.read_text().split()) < 3 and time.monotonic() < until:  # two that judge, one that minds them
+            time.sleep(0.05)
+        time.sleep(1)
         assert going.poll() is None
         os.killpg(going.pid, signal.SIGINT)
         began = time.monotonic()
