@@ -33,18 +33,24 @@ class StopOn:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a run is to be stopped. onset: first step of what went wrong, that of the root cause where it is earlier."""
+    """Why a run is to be stopped.
+
+    finding: what is to be treated, the root cause where the diagnosis has one; alerts tell of the same. sign: the
+    finding that met the condition, often the same. since: the step from which on it did. onset: first step of what
+    went wrong, the earlier of the two.
+    """
 
     finding: Finding
+    sign: Finding
     since: int
     step: int
     onset: int
 
     @property
     def words(self) -> str:
-        """`update-too-large (POL01) at error since step 11`."""
-        one = self.finding
-        return f"{one.name} ({one.id}) at {one.severity} since step {self.since}"
+        """`POL01 at error since step 11`, or `POL01: LEN01 at error since step 11` of a sign, each with its name."""
+        sign = f"{_named(self.sign)} at {self.sign.severity} since step {self.since}"
+        return sign if self.sign.id == self.finding.id else f"{_named(self.finding)}: {sign}"
 
 
 class StopWatch:
@@ -69,8 +75,8 @@ class StopWatch:
         if not over:
             return None
         worst = min(over, key=lambda one: (-one.severity, _began(one)))
-        onset = min(_began(one) for one in (worst, *_roots(worst, look.findings(Severity.INFO))))
-        return Reason(worst, self._since[worst.id], look.step, onset)
+        cause = _cause(worst, look.findings(Severity.INFO))
+        return Reason(cause, worst, self._since[worst.id], look.step, min(_began(cause), _began(worst)))
 
 
 def _began(finding: Finding) -> int:
@@ -78,5 +84,10 @@ def _began(finding: Finding) -> int:
     return finding.episodes[-1][0] if finding.episodes else finding.first_step
 
 
-def _roots(finding: Finding, findings: Sequence[Finding]) -> list[Finding]:
-    return [one for one in findings if one.id == finding.root_cause]
+def _named(finding: Finding) -> str:
+    return f"{finding.name} ({finding.id})"
+
+
+def _cause(finding: Finding, findings: Sequence[Finding]) -> Finding:
+    """Its root cause among those that are open; itself where it has none."""
+    return next((one for one in findings if one.id == finding.root_cause), finding)

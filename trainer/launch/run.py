@@ -208,6 +208,7 @@ class _Launch:
 
 def facts_of(reason: Reason) -> dict[str, object]:
     """What the stop file, the manifest and the event say of the finding."""
-    one = reason.finding
-    rule = {"id": one.id, "name": one.name, "severity": str(one.severity)}
-    return {"finding": rule, "since": reason.since, "onset": reason.onset}
+    finding, sign = (
+        {"id": one.id, "name": one.name, "severity": str(one.severity)} for one in (reason.finding, reason.sign)
+    )
+    return {"finding": finding, "sign": sign, "since": reason.since, "onset": reason.onset}

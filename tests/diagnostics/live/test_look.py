@@ -96,6 +96,20 @@ def test_a_finding_has_to_stay_open_for_so_many_steps(walk: Walk, steps: int) ->
     assert found[0].onset == 1
 
 
+def test_a_run_that_is_stopped_for_a_sign_is_stopped_for_its_cause(walk: Walk) -> None:
+    look = walk("h200/ppo_lr_too_high")[-1]
+    assert look.diagnosis is not None
+    root, other = look.findings(Severity.INFO)[:2]
+    cause = replace(root, severity=Severity.WARN, root_cause=None, episodes=((4, 20),))
+    sign = replace(other, severity=Severity.ERROR, root_cause=cause.id, episodes=((6, 20),))
+    reason = StopWatch(StopOn(Severity.ERROR)).due(
+        replace(look, diagnosis=replace(look.diagnosis, findings=(cause, sign)))
+    )
+    assert reason is not None
+    assert (reason.finding, reason.sign, reason.onset) == (cause, sign, 4)
+    assert reason.words.startswith(f"{cause.name} ({cause.id}): {sign.name} ({sign.id}) at error since step")
+
+
 def test_one_that_clears_in_time_stops_nothing(walk: Walk) -> None:
     looks = walk("h200/ppo_lr_too_high")
     watch = StopWatch(StopOn(Severity.ERROR, 3))
