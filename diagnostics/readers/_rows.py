@@ -49,13 +49,17 @@ class RowSession(ABC):
     def row(self, texts: Mapping[str, str], step: int | None, line: int) -> list[Event]:
         """The row of these numbers as printed, and before the first one whose it is; nothing where none is a number."""
         values = {name: value for name, text in texts.items() if (value := number(text)) is not None}
-        if not values:
+        shown = {name: decimals(texts[name]) for name in values} if self.rounded else {}
+        digits = {name: places for name, places in shown.items() if places is not None}
+        return self.told(Row(values, step, decimals=digits, line=line))
+
+    def told(self, row: Row) -> list[Event]:
+        """A row, and before the first one whose it is; nothing where it is empty."""
+        if not row.values:
             return []
         meta = [] if self._told else [Meta(framework=self.framework)]
         self._told = True
-        shown = {name: decimals(texts[name]) for name in values} if self.rounded else {}
-        digits = {name: places for name, places in shown.items() if places is not None}
-        return [*meta, Row(values, step, decimals=digits, line=line)]
+        return [*meta, row]
 
     def _all(self, frames: list[Frame]) -> list[Event]:
         events: list[Event] = []

@@ -9,7 +9,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Bar, Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Line, Meta, Row
+from klinic.diagnostics.run.events import Event, Line, Row
 
 _PAIR = re.compile(r"(?:^|,\s*)([A-Za-z_][\w/.\-]*)=([^,\s\]]+)")
 _RL = re.compile(r"policy_loss|pg_?loss|entropy|reward|\bkl|returns?|advantage")
@@ -25,9 +25,10 @@ def postfix(bar: Bar | None) -> dict[str, float]:
 class ArtBarSession(RowSession):
     """Bars start anew with every batch, so rows are counted; a bar that is drawn again gives no second row."""
 
+    framework = "art"
+
     def __init__(self) -> None:
         super().__init__()
-        self._told = False
         self._last: tuple[str, int | None, dict[str, float]] | None = None
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
@@ -40,9 +41,8 @@ class ArtBarSession(RowSession):
         seen = (bar.what, bar.done, values)
         if seen == self._last:
             return rest
-        meta = [] if self._told else [Meta(framework="art")]
-        self._told, self._last = True, seen
-        return [*meta, Row(values, line=frame.line), *rest]
+        self._last = seen
+        return [*self.told(Row(values, line=frame.line)), *rest]
 
 
 class ArtBarReader:

@@ -9,7 +9,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Meta, Note, Row
+from klinic.diagnostics.run.events import Event, Note, Row
 
 MAX_LINES = 2000
 _PAIR = re.compile(
@@ -35,13 +35,14 @@ def pairs(text: str) -> dict[str, float]:
 class PrettyDictSession(RowSession):
     """Collects the lines of a dict until its brace closes."""
 
+    framework = "slime"
+
     def __init__(self) -> None:
         super().__init__()
         self._values: dict[str, float] | None = None
         self._step: int | None = None
         self._line = 0
         self._lines = 0
-        self._told = False
         self._seen: tuple[int | None, set[str]] = (None, set())
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
@@ -77,14 +78,10 @@ class PrettyDictSession(RowSession):
         return [*cut, *self._row(values, self._step, self._line)]
 
     def _row(self, values: dict[str, float], step: int | None, line: int) -> list[Event]:
-        if not values:
-            return []
         written = next((values[key] for key in _STEPS if key in values), None)
         if written is not None and abs(written) < 1e12:
             step = int(written)
-        meta = [] if self._told else [Meta(framework="slime")]
-        self._told = True
-        return [*meta, Row(self._apart(values, step), step, line=line)]
+        return self.told(Row(self._apart(values, step), step, line=line))
 
     def _apart(self, values: dict[str, float], step: int | None) -> dict[str, float]:
         """The second of two twins in a step gets a name of its own: a step says a metric once."""

@@ -9,7 +9,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Meta, Row
+from klinic.diagnostics.run.events import Event, Row
 
 _KEY = r"(?:[-*]\s+)?(?P<key>_\w+|[\w.@()\-]+(?:/[\w.@()\-]+)+)"
 _PLAIN = re.compile(rf"{_KEY}:\s+(?P<value>\S+)$")
@@ -36,7 +36,6 @@ class SummarySession(RowSession):
         super().__init__()
         self._values: dict[str, float] = {}
         self._line = 0
-        self._told = False
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """A line of the summary, or None."""
@@ -51,14 +50,11 @@ class SummarySession(RowSession):
     def ended(self) -> list[Event]:
         """The row at hand."""
         values, self._values = self._values, {}
-        if not values:
-            return []
         step = values.pop("_step", None)
         values = {name: value for name, value in values.items() if name not in _HIDDEN}
-        verl = not self._told and any(_VERL.match(name) for name in values)
-        self._told = True
+        self.framework = "verl" if any(map(_VERL.match, values)) else ""
         whole = int(step) if step is not None and abs(step) < 1e12 else None
-        return [*([Meta(framework="verl")] if verl else []), Row(values, whole, line=self._line)]
+        return self.told(Row(values, whole, line=self._line))
 
 
 class SummaryReader:

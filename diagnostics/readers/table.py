@@ -9,7 +9,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Head, Session
-from klinic.diagnostics.run.events import Event, Meta, Row
+from klinic.diagnostics.run.events import Event, Row
 
 _BARS = "|│┃║"
 _RULE = re.compile(r"[\s|│┃║:\-─━═+┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┡┩╇╞╡╪]+")
@@ -37,16 +37,18 @@ def is_head(found: list[str]) -> bool:
 class TableSession(RowSession):
     """Rows below a head line; `No Log` and empty cells are no values."""
 
+    rounded = False
+
     def __init__(self) -> None:
         super().__init__()
         self._names: list[str] = []
-        self._told = False
 
     def rows(self, frame: Frame) -> Iterable[Event] | None:
         """A line of a table, or None."""
         found = cells(frame.text)
         if is_head(found):
             self._names = found
+            self.framework = "trl" if any(map(_TRL.search, found)) else ""
             return ()
         if not self._names:
             return None
@@ -56,16 +58,8 @@ class TableSession(RowSession):
         if step is None or len(found) > len(self._names) or not abs(step) < 1e12:
             self._names = self._names if frame.text[:1] in _BARS else []
             return None
-        return self._row(found, int(step), frame.line)
-
-    def _row(self, found: list[str], step: int, line: int) -> Iterable[Event]:
-        pairs = zip(self._names[1:], found[1:], strict=False)
-        values = {name: value for name, cell in pairs if name and (value := number(cell)) is not None}
-        if values and not self._told:
-            self._told = True
-            yield Meta(framework="trl" if any(_TRL.search(name) for name in self._names) else "")
-        if values:
-            yield Row(values, step, line=line)
+        texts = {name: cell for name, cell in zip(self._names[1:], found[1:], strict=False) if name}
+        return self.row(texts, int(step), frame.line)
 
 
 class TableReader:
