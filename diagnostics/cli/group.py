@@ -150,6 +150,9 @@ def _guarded(run: Callable[[], Any]) -> NoReturn:
     try:
         result = run()
         gc.freeze()  # nor is it looked for where the interpreter ends
+    except click.exceptions.NoArgsIsHelpError as error:  # `klinic` or `klinic rules` alone: its message is the help
+        click.echo(error.format_message(), err=True)
+        raise SystemExit(error.exit_code) from None
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "klinic"
         fail(f"{_lowered(error.format_message()).rstrip('.')} (see {where} --help)", error.exit_code)

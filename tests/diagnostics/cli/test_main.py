@@ -44,6 +44,13 @@ def test_usage_errors_are_one_line(klinic, args, words, one_line):
     assert words in one_line(err)
 
 
+@pytest.mark.parametrize("group", [[], ["rules"], ["alerts"]])
+def test_a_group_alone_shows_its_help_in_lines(klinic, group):
+    code, out, err = klinic(*group)
+    _, asked, _ = klinic(*group, "--help")
+    assert (code, out, err) == (2, "", asked)
+
+
 HEAVY = ["torch", "verl", "ray", "transformers", "dash", "plotly", "wandb", "tensorboard"]
 
 
