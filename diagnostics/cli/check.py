@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
+from klinic.diagnostics.cli.judging import LEVELS
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
 from klinic.diagnostics.report.base import SHEETS
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from klinic.diagnostics.gate.settings import Settings
     from klinic.diagnostics.report.sheet import Sheet
     from klinic.diagnostics.run import Run
-
-LEVELS = ("never", "info", "warn", "error")
 
 
 @click.command()

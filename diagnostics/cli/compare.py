@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from klinic.diagnostics.cli.check import LEVELS, runs_of
+from klinic.diagnostics.cli.check import runs_of
 from klinic.diagnostics.cli.group import fail, say
+from klinic.diagnostics.cli.judging import LEVELS
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
 from klinic.diagnostics.report.base import SHEETS

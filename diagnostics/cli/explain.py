@@ -158,7 +158,7 @@ def _find_metric(word: str) -> list[MetricInfo]:
 
 
 def _fail(word: str, known: Sequence[str]) -> list[MetricInfo]:
-    from klinic.diagnostics.cli.group import nearest
+    from klinic.diagnostics.meant import nearest
 
     tails = {name.rsplit("/", 1)[-1]: name for name in known}
     hint = nearest(word, known) or nearest(word, list(tails))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from klinic.diagnostics.language import Lang, speaking, spoken
+from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.report.base import REPORTS, SHEETS, formats, load
 from klinic.diagnostics.report.sheet import Ready, Sheet
 
@@ -32,8 +33,6 @@ def format_options(known: str) -> Callable[[Command], Command]:
 
 def check_formats(names: Sequence[str], outs: Sequence[str], group: str = REPORTS) -> None:
     """UsageError for an unknown format or for more files than formats."""
-    from klinic.diagnostics.cli.group import nearest
-
     known = list(formats(group))
     for name in names:
         if name not in known:

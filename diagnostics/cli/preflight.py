@@ -80,7 +80,7 @@ def preflight(
 
 
 def _known_gpu(gpu: str) -> None:
-    from klinic.diagnostics.cli.group import nearest
+    from klinic.diagnostics.meant import nearest
     from klinic.diagnostics.preflight.environment import capabilities
 
     if gpu and gpu.lower() not in capabilities():

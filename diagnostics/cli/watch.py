@@ -18,11 +18,12 @@ import click
 from klinic.diagnostics.cli.alerts import ALERTS, alerts_of
 from klinic.diagnostics.cli.diagnose import cards_of, configured, overrides_of
 from klinic.diagnostics.cli.duration import DURATION
-from klinic.diagnostics.cli.group import fail, heed_ctrl_c, nearest, say
+from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.parsed import Parsed
 from klinic.diagnostics.language import tr
+from klinic.diagnostics.meant import nearest
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from klinic.diagnostics.cli.group import fail, nearest
+from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.language import tr
+from klinic.diagnostics.meant import nearest
 
 if TYPE_CHECKING:
     from klinic.diagnostics.estimate import Lengths
