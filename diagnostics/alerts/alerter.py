@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from klinic.diagnostics.alerts.channel import Alerts, Channel
 from klinic.diagnostics.alerts.courier import Courier, Patience, Receipt
-from klinic.diagnostics.alerts.ledger import Ledger, ledger_of
+from klinic.diagnostics.alerts.ledger import ledger_of
 from klinic.diagnostics.alerts.mask import Mask
 from klinic.diagnostics.alerts.message import Message, message
 from klinic.diagnostics.alerts.policy import Policy
@@ -20,8 +20,7 @@ CLOSE = 10.0  # seconds that the end may take for messages on their way
 class Alerter:
     """Sends what `take` gives cause for; it neither waits nor raises.
 
-    receipt: called for every message once it was delivered or given up, from another thread. ledger: gives the ledger
-    of a run by its path and id; one that keeps nothing where none is wanted.
+    receipt: called for every message once it was delivered or given up, from another thread.
     """
 
     def __init__(
@@ -29,20 +28,18 @@ class Alerter:
         settings: Alerts,
         receipt: Callable[[Receipt], None] = lambda _: None,
         patience: Patience | None = None,
-        ledger: Callable[[str, str], Ledger] = ledger_of,
     ) -> None:
         self.settings = settings
         self.mask = Mask(settings.secrets)
         self._couriers = {one.name: Courier(one, self.mask, receipt, patience) for one in settings.channels}
         self._policies: dict[tuple[str, str], Policy] = {}
-        self._ledger = ledger
 
     def take(self, look: Look) -> list[tuple[Channel, Message]]:
         """Look for what is to be told, and send it. Gives what was sent."""
         key = (look.name, str(look.run.manifest.get("id") or ""))
         policy = self._policies.get(key)
         if policy is None:
-            policy = self._policies[key] = Policy(self.settings, self._ledger(*key))
+            policy = self._policies[key] = Policy(self.settings, ledger_of(*key))
         sent = []
         for channel, change in policy.choose(look):
             text = message(change)

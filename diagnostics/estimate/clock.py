@@ -38,15 +38,12 @@ def utilisation(weights: float) -> tuple[float, float]:
     return (0.4, 0.2) if weights >= 2e9 else (0.3, 0.1)
 
 
-def seconds(of: Estimate, response: tuple[float, float] | None = None) -> dict[str, Span]:
-    """Seconds of each phase of a step.
-
-    response: mean tokens of a response, at best and at worst; else a quarter of the cap to all of it.
-    """
+def seconds(of: Estimate) -> dict[str, Span]:
+    """Seconds of each phase of a step; a response's mean is a quarter of the cap at best, all of it at worst."""
     s = of.layout.settings
     cap = s.whole("data.max_response_length") or 512
     prompt = of.layout.lengths.longest - cap if of.layout.lengths.longest > cap else cap
-    short, long = response or (cap / 4, cap)
+    short, long = cap / 4, cap
     count = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
     best, worst = (count * (prompt * part + tokens) for part, tokens in ((0.5, short), (1.0, long)))
     found = {"generation": _generation(of, count, prompt, short, long)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from klinic.diagnostics.estimate.engine import GIB, engine
-from klinic.diagnostics.estimate.layout import Lengths, layout
+from klinic.diagnostics.estimate.layout import layout
 from klinic.diagnostics.estimate.phases import phases
 from klinic.diagnostics.estimate.states import FLOAT
 from klinic.diagnostics.verlconfig import Settings
@@ -24,12 +24,12 @@ def processes(s: Settings) -> int:
     return DRIVERS + QUEUE + workers + servers + sum(s.whole(key) or 1 for key in WORKERS)
 
 
-def host_of_cpu_run(settings: Settings, lengths: Lengths | None = None) -> dict[str, float] | None:
+def host_of_cpu_run(settings: Settings) -> dict[str, float] | None:
     """Bytes of a run on a CPU by what takes them; None where the model's shape is not known.
 
     Other programs and the system are not in it, as they are in verl's perf/cpu_memory_used_gb.
     """
-    found = layout(settings, lengths=lengths, cross_entropy="vector")
+    found = layout(settings, cross_entropy="vector")
     if found is None:
         return None
     points = phases(found, engine(found, 0.0))  # only the trainer's own part is read, which no card changes

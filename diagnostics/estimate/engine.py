@@ -36,8 +36,8 @@ class Engine:
         return max(0, min(self.cap, int(self.tokens / length)))
 
 
-def engine(of: Layout, memory: float, share: float | None = None) -> Engine:
-    """The engine on a card of `memory` bytes; share: in place of `gpu_memory_utilization`."""
+def engine(of: Layout, memory: float) -> Engine:
+    """The engine on a card of `memory` bytes."""
     s, shape = of.settings, of.shape
     degree = s.whole(f"{ROLLOUT}.tensor_model_parallel_size") or 1
     number = BYTES.get(str(s[f"{ROLLOUT}.dtype"]), 2)
@@ -47,7 +47,7 @@ def engine(of: Layout, memory: float, share: float | None = None) -> Engine:
     layers = batched * number * (3 * shape.hidden + 3 * shape.wide / degree)
     sampling = min(cap, batched) * shape.vocab * (number + 2 * FLOAT)
     activations = max(layers, sampling)
-    budget = (s.number(f"{ROLLOUT}.gpu_memory_utilization") or 0.5) if share is None else share
+    budget = s.number(f"{ROLLOUT}.gpu_memory_utilization") or 0.5
     fixed = s.number(f"{ROLLOUT}.engine_kwargs.vllm.kv_cache_memory_bytes")
     pool = budget * memory - weights - activations - CONTEXT if fixed is None else fixed
     heads = max(1.0, shape.kv_heads / degree)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.diagnostics.estimate.estimate import USABLE, Estimate, estimate
-from klinic.diagnostics.estimate.layout import Lengths
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 
@@ -33,20 +32,20 @@ class Largest:
     at_once: int
 
 
-def largest(of: Estimate, lengths: Lengths | None = None) -> Largest:
+def largest(of: Estimate) -> Largest:
     """The largest micro batch and engine share, all else as it is; a GPU's part of the batch is no cap."""
     settings = of.layout.settings
     longest = of.layout.lengths.longest
     huge = {"data.train_batch_size": 1 << 20, f"{ACTOR}.ppo_mini_batch_size": 1 << 20}
 
     def trains(values: Mapping[str, Any]) -> bool:
-        found = estimate(Settings(_merged(settings, huge | dict(values))), of.gpu, lengths)
+        found = estimate(Settings(_merged(settings, huge | dict(values))), of.gpu)
         return found is not None and not any(phase.name in ("update", "log-prob") for phase in found.crowded)
 
     budget = _most(lambda k: trains(_budget(k * GRAIN)), MOST // GRAIN) * GRAIN
     sequences = _most(lambda k: trains(_sequences(k)), max(1, MOST // longest))
     share = share_left(of)
-    with_share = estimate(Settings(_merged(settings, {SHARE: share})), of.gpu, lengths) if share else None
+    with_share = estimate(Settings(_merged(settings, {SHARE: share})), of.gpu) if share else None
     return Largest(budget, sequences, share, with_share.engine.at_once(longest) if with_share else 0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from klinic.diagnostics.estimate.models import find_shape
@@ -142,8 +142,6 @@ def _actor(s: Settings, shape: Shape, gpus: int, sizes: Lengths, cross_entropy: 
 
 
 def _reference(s: Settings, actor: Part, gpus: int, sizes: Lengths) -> Part:
-    from dataclasses import replace
-
     responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
     degree = s.sequence_parallel(REF)
     infer = _micro(

@@ -41,9 +41,9 @@ def cache_line(of: Estimate) -> str:
     return tr("KV cache: {:,.0f} tokens, {:,} sequences of {} tokens{}", engine.tokens, held, longest, capped)
 
 
-def time_lines(of: Estimate, response: tuple[float, float] | None = None) -> Iterator[str]:
+def time_lines(of: Estimate) -> Iterator[str]:
     """A line a phase, seconds at best and at worst, and the sum."""
-    found = seconds(of, response)
+    found = seconds(of)
     for name, span in (*found.items(), ("step", sum(found.values(), Span(0, 0)))):
         yield f"{padded(tr(name), 16)} {tr('{} to {} s', _s(span.best), _s(span.worst))}"
 

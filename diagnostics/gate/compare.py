@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -108,8 +109,6 @@ def _new(found: Diagnosis | None, known: Sequence[Diagnosis | None], path: str, 
 
 
 def _quiet(item: Item) -> Item:
-    from dataclasses import replace
-
     return replace(item, status="remark")
 
 

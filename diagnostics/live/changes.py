@@ -31,9 +31,9 @@ class Change:
         return Severity.WARN if self.kind == "stalled" else Severity.INFO
 
 
-def changes(before: Look | None, now: Look, least: Severity = Severity.WARN) -> list[Change]:
-    """What is new, in the order in which it should be told. least: findings below it are passed over."""
-    return [*_attempt(before, now), *_findings(before, now, least), *_incidents(before, now, least), *_run(before, now)]
+def changes(before: Look | None, now: Look) -> list[Change]:
+    """What is new, in the order in which it should be told; findings at info are passed over."""
+    return [*_attempt(before, now), *_findings(before, now), *_incidents(before, now), *_run(before, now)]
 
 
 def _attempt(before: Look | None, now: Look) -> Iterator[Change]:
@@ -41,9 +41,9 @@ def _attempt(before: Look | None, now: Look) -> Iterator[Change]:
         yield Change("restarted", now)
 
 
-def _findings(before: Look | None, now: Look, least: Severity) -> Iterator[Change]:
-    old = {one.id: one for one in before.findings(least)} if before else {}
-    new = {one.id: one for one in now.findings(least)}
+def _findings(before: Look | None, now: Look) -> Iterator[Change]:
+    old = {one.id: one for one in before.findings()} if before else {}
+    new = {one.id: one for one in now.findings()}
     for name, one in new.items():
         if name not in old:
             yield Change("found", now, finding=one)
@@ -55,10 +55,10 @@ def _findings(before: Look | None, now: Look, least: Severity) -> Iterator[Chang
             yield Change("cleared", now, finding=one)
 
 
-def _incidents(before: Look | None, now: Look, least: Severity) -> Iterator[Change]:
+def _incidents(before: Look | None, now: Look) -> Iterator[Change]:
     known = _keys(before) if before else set()
     for one in now.diagnosis.incidents if now.diagnosis else ():
-        if one.severity >= least and (one.id, one.line) not in known:
+        if one.severity >= Severity.WARN and (one.id, one.line) not in known:
             yield Change("incident", now, incident=one)
 
 

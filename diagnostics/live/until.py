@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.live.look import ENDED, Look
 
 MET, OTHERWISE, TIMEOUT = 0, 1, 3
@@ -58,7 +59,7 @@ class Until:
         return found is not None and VERDICTS.index(found.verdict) >= VERDICTS.index(self.value)
 
     def _has(self, look: Look) -> bool:
-        return any(self.value in (one.id.lower(), one.name) for one in look.findings(least=1))  # type: ignore[arg-type]
+        return any(self.value in (one.id.lower(), one.name) for one in look.findings(Severity.INFO))
 
     def __str__(self) -> str:
         return self.kind if self.kind == "finished" else f"{self.kind}={self.value}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -46,8 +47,6 @@ def _run(source: Source, values: Mapping[str, Any], rows: int | None) -> Run:
 
 def _keys_of(card: Card) -> list[str]:
     """Keys that the card's expressions read, in order."""
-    import re
-
     texts = [card.applies, *card.let.values(), *(level.when for level in card.levels)]
     return [key for text in texts for key in re.findall(r"(?:cfg|set)\('([^']+)'", text)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,6 @@ def _from_overrides(text: str) -> dict[str, Any]:
 
 def with_config(run: Run, values: dict[str, Any], where: str) -> Run:
     """The run with config values that a person gave; what the log itself says of a key wins."""
-    from dataclasses import replace
-
     own = run.config
     merged = own.merged({key: value for key, value in values.items() if key not in own.values}, user=True, where=where)
     return replace(run, config=merged)

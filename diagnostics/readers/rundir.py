@@ -28,9 +28,7 @@ class Manifest(Whole):
     user: a person wrote the overrides; False where `launch.json` tells those from what klinic filled in.
     """
 
-    def __init__(self, user: bool = True) -> None:
-        super().__init__()
-        self._user = user
+    user = True
 
     def close(self) -> Iterator[Event]:
         """Report the manifest."""
@@ -55,12 +53,11 @@ class Manifest(Whole):
             yield ConfigRead(dict(flatten(config)), user=False, where=MANIFEST)
         written = _overrides(manifest.get("overrides") or manifest.get("command") or "")
         if written:
-            yield ConfigRead(written, user=self._user, where=f"{MANIFEST} (overrides)")
+            yield ConfigRead(written, user=self.user, where=f"{MANIFEST} (overrides)")
 
 
 class _LaunchedManifest(Manifest):
-    def __init__(self) -> None:
-        super().__init__(user=False)
+    user = False
 
 
 class Launch(Manifest):

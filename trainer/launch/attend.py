@@ -16,11 +16,10 @@ from pathlib import Path
 from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.run import BY_FINDING, facts_of
-from klinic.trainer.plugin.environ import off, on
+from klinic.trainer.plugin.environ import ALERTS, STOP_ON, WATCHED, WRITE_BACK, off, on
 from klinic.trainer.stream import StreamError, note, request_stop
 from klinic.trainer.stream.manifest import read
 
-STOP_ON, ALERTS, WRITE_BACK = "KLINIC_STOP_ON", "KLINIC_ALERTS", "KLINIC_WRITE_BACK"
 PAUSE = 0.5  # seconds between looks at the doctor
 NICENESS = 5
 
@@ -74,7 +73,7 @@ def _say(text: str) -> None:
 def main(words: list[str] | None = None) -> int:
     """RUN_DIR PARENT; what to do stands in the environment."""
     run_dir, parent = (sys.argv[1:] if words is None else words)[:2]
-    wanted, problems = errands(*(os.environ.get(name, "") for name in (STOP_ON, ALERTS, WRITE_BACK)))
+    wanted, problems = errands(*(os.environ.get(name, "") for name in WATCHED))
     for problem in problems:
         _say(f"{problem}; the training goes on without it")
         with contextlib.suppress(StreamError):

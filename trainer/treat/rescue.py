@@ -6,7 +6,7 @@ import contextlib
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +115,7 @@ def lineage(run: Run) -> Run:
         keep_rows = keep_rows & ~gone
     frame = run.frame.filter(keep_rows)
     nonfinite = run.nonfinite.filter(keep_rows) if run.nonfinite.width else run.nonfinite
-    return between(_with(run, frame, nonfinite), None, None)
-
-
-def _with(run: Run, frame: pl.DataFrame, nonfinite: pl.DataFrame) -> Run:
-    from dataclasses import replace
-
-    return replace(run, frame=frame, nonfinite=nonfinite)
+    return between(replace(run, frame=frame, nonfinite=nonfinite), None, None)
 
 
 def checkpoints(plan: Plan) -> list[Path]:
