@@ -5,9 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
@@ -20,6 +25,58 @@ from klinic.diagnostics.run import Block, Event, Run, RunBuilder, one_by_one
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 SOURCES = Path(__file__).parents[3] / "native"
 COMPILERS = ("cc", "gcc", "clang")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: path without the query, whose words stand apart."""
+
+    method: str
+    path: str
+    words: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Answer = tuple[int, bytes, dict[str, str]]  # status, body, headers
+
+
+@contextmanager
+def _serving(answer: Callable[[Asked], Answer]) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked = Asked(self.command, unquote(url.path), dict(parse_qsl(url.query)), self.headers, sent)
+            status, body, headers = answer(asked)
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_POST = do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Not into the test's output."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(10)
+
+
+@pytest.fixture
+def served() -> Iterator[Callable[[Callable[[Asked], Answer]], str]]:
+    """Starts a web server on this machine that answers by a function, until the test ends; gives its address."""
+    with ExitStack() as stack:
+        yield lambda answer: stack.enter_context(_serving(answer))
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -25,26 +22,13 @@ class Server:
     def __init__(self) -> None:
         self.metrics: dict[str, list[Any]] = {key: list(values) for key, values in METRICS.items()}
         self.asked: list[str] = []
-        server = self
+        self.host = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                url = urlsplit(self.path)
-                words = {key: values[0] for key, values in parse_qs(url.query).items()}
-                server.asked.append(words.get("metric_key", ""))
-                allowed = self.headers.get("Authorization") == f"Bearer {TOKEN}"
-                code, answer = server.answer(url.path, words) if allowed else (401, {})
-                body = json.dumps(answer).encode()
-                self.send_response(code)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"127.0.0.1:{self.http.server_port}"
+    def __call__(self, asked: Any) -> tuple[int, bytes, dict[str, str]]:
+        self.asked.append(asked.words.get("metric_key", ""))
+        allowed = asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+        code, answer = self.answer(asked.path, asked.words) if allowed else (401, {})
+        return code, json.dumps(answer).encode(), {}
 
     def points(self, key: str) -> list[dict[str, Any]]:
         return [
@@ -52,7 +36,7 @@ class Server:
             for step, value in enumerate(self.metrics[key], 1)
         ]
 
-    def answer(self, path: str, words: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    def answer(self, path: str, words: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         if words["run_id"] != RUN:
             return 404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message": f"Run {words['run_id']} not found"}
         if path.endswith("runs/get"):
@@ -65,16 +49,13 @@ class Server:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch, served: Callable[..., str]) -> Server:
     made = Server()
-    thread = threading.Thread(target=made.http.serve_forever)
-    thread.start()
+    url = served(made)
+    made.host = url.removeprefix("http://")
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", TOKEN)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{made.host}")
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
-    thread.join(10)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", url)
+    return made
 
 
 @pytest.mark.parametrize("form", ["mlflow://{}/{}", "runs:/{1}"])

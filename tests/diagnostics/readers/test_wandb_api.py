@@ -7,8 +7,7 @@ import io
 import json
 import os
 import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ pytestmark = pytest.mark.slow  # the client starts a process of its own
 
 KEY = "0123456789abcdef" * 4
 CONFIG = {"actor_rollout_ref": {"actor": {"optim": {"lr": 0.005}}}, "_wandb": {"cli_version": "0.31.0"}}
+JSON = {"Content-Type": "application/json"}
 TABLE = {"_type": "table-file", "ncols": 3, "path": "media/table/x.json"}
 
 
@@ -41,41 +41,26 @@ class Server:
         self.exported: list[dict[str, Any]] = []
         self.live = [row(1), row(2), row(3, **{"val/generations": TABLE}), row(4, **{"actor/grad_norm": "NaN"})]
         self.pages: list[int] = []
-        server = self
+        self.url = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                if self.path != "/graphql":  # what the client tells of itself
-                    self.say(404, b"{}")
-                    return
-                asked = json.loads(body)
-                told = base64.b64encode(f"api:{server.key}".encode()).decode()
-                if self.headers.get("Authorization") != f"Basic {told}":
-                    self.say(401, b'{"errors": [{"message": "user is not logged in"}]}')
-                    return
-                self.say(
-                    200, json.dumps({"data": server.answer(asked["query"], asked.get("variables") or {})}).encode()
-                )
+    def __call__(self, asked: Any) -> tuple[int, bytes, dict[str, str]]:
+        if asked.method == "GET":
+            return 200, self.part(), {}
+        if asked.path != "/graphql":  # what the client tells of itself
+            return 404, b"{}", {}
+        told = base64.b64encode(f"api:{self.key}".encode()).decode()
+        if asked.headers.get("Authorization") != f"Basic {told}":
+            return 401, b'{"errors": [{"message": "user is not logged in"}]}', JSON
+        wish = json.loads(asked.body)
+        answer = self.answer(wish["query"], wish.get("variables") or {})
+        return 200, json.dumps({"data": answer}).encode(), JSON
 
-            def do_GET(self) -> None:
-                out = io.BytesIO()
-                plain = [{key: float(value) for key, value in one.items() if value != TABLE} for one in server.exported]
-                pl.DataFrame(plain, infer_schema_length=None).with_columns(pl.col("_step").cast(int)).write_parquet(out)
-                self.say(200, out.getvalue())
-
-            def say(self, code: int, body: bytes) -> None:
-                self.send_response(code)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
+    def part(self) -> bytes:
+        """What was exported, as a Parquet file."""
+        out = io.BytesIO()
+        plain = [{key: float(value) for key, value in one.items() if value != TABLE} for one in self.exported]
+        pl.DataFrame(plain, infer_schema_length=None).with_columns(pl.col("_step").cast(int)).write_parquet(out)
+        return out.getvalue()
 
     @property
     def last(self) -> int:
@@ -107,18 +92,14 @@ class Server:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, served: Callable[..., str]) -> Server:
     made = Server()
-    thread = threading.Thread(target=made.http.serve_forever, args=(0.05,))
-    thread.start()
+    made.url = served(made)
     for name, value in {"BASE_URL": made.url, "API_KEY": KEY, "DIR": str(tmp_path), "CACHE_DIR": str(tmp_path)}.items():
         monkeypatch.setenv(f"WANDB_{name}", value)
     monkeypatch.setenv("HOME", str(tmp_path))  # with no ~/.netrc
     monkeypatch.setattr(wandb_api.WandbRun, "every_s", 0.0)
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
-    thread.join(10)
+    return made
 
 
 def address(name: str) -> str:
