@@ -4,41 +4,51 @@
     .venv/bin/python benchmarks/exam.py --only truncation --show
     .venv/bin/python benchmarks/exam.py --peer PATH/TO/rl-doctor
 
-docs/accuracy.md says what is simulated. --paper 1: the carriers and magnitudes on which cards were mended; 2: others.
+docs/accuracy.md says what is simulated. --paper 1: the carriers and magnitudes on which cards were mended; 2, 3:
+others; 4: worlds, faults, sizes and loggers of its own, and real logs (at most three items
+a fault or pair, four a healthy kind).
 --each, --pairs, --calm: items a fault, a pair of faults, a kind of healthy run. --show: every miss. --out: a line of
 JSON an item. --peer: rl-doctor (PyPI rldoctor) answers the same items, as JSON lines.
 """
 
 import argparse
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 from exams import scoring
+from exams.fourth import plan as fourth
+from exams.fourth import real
 from exams.marking import as_json, marked
-from exams.plan import PAPERS, items
+from exams.plan import PAPERS, Item, items
 
 
 def main() -> int:
     asked = _arguments()
-    chosen = [
-        item for item in items(PAPERS[asked.paper], asked.each, asked.pairs, asked.calm) if asked.only in item.name
-    ]
+    chosen = [item for item in _drawn(asked) if asked.only in item.name]
     with ProcessPoolExecutor(asked.jobs) as pool, asked.out.open("w") if asked.out else nullcontext() as out:
         marks = []
         for mark in pool.map(partial(marked, peer=asked.peer), chosen):
             marks.append(mark)
             print(as_json(mark), file=out, flush=True) if out else None
-    for lines in (scoring.summary, scoring.by_fault, *([scoring.misses] if asked.show else [])):
+    for lines in (scoring.summary, scoring.calibration, scoring.by_fault, *([scoring.misses] if asked.show else [])):
         print("\n".join(lines(marks)), end="\n\n")
+    if asked.paper == 4 and not asked.only:
+        print("\n".join(real.lines(real.verdicts(asked.jobs), asked.show)))
     return 0
+
+
+def _drawn(asked: argparse.Namespace) -> Iterator[Item]:
+    counts = (asked.each, asked.pairs, asked.calm)
+    return fourth.items(*counts) if asked.paper == 4 else items(PAPERS[asked.paper], *counts)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--paper", type=int, choices=sorted(PAPERS), default=2)
+    parser.add_argument("--paper", type=int, choices=[*sorted(PAPERS), 4], default=2)
     for name, count in (("each", 6), ("pairs", 2), ("calm", 4), ("jobs", 2)):
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--only", default="", help="items whose name holds this")

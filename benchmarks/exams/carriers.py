@@ -32,6 +32,10 @@ RECORDED = {
     "ppo-gpu-3": "gpu/gpu-lr-too-high-s1-treated",
     "ppo-gpu-4": "gpu/gpu-throughput-collapse-s1-treated",
     "ppo-gsm8k": "h200/ppo_resumed",
+    "ppo-cpu-4": "healthy/ppo-cpu-s4",
+    "ppo-cpu-5": "healthy/ppo-cpu-s5",
+    "ppo-gpu-kl": "gpu/gpu-kl-coef-too-high-s1-treated",
+    "ppo-gpu-cap": "gpu/gpu-response-cap-s1-treated",
     "grpo-wobbly": "prototype/grpo_healthy_wobbly",
 }
 START = 4  # rows kept as recorded

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from .carriers import Table
+from .fourth import logs
+from .fourth.host import Host
 from .names import named
 
 CONSOLE = "(TaskRunner pid=4711) step:{step} - {pairs}"
@@ -14,6 +16,8 @@ CONSOLE = "(TaskRunner pid=4711) step:{step} - {pairs}"
 
 def write(table: Table, folder: Path, dialect: str, with_config: bool) -> Path:
     """Write a run into `folder`; the path of its log."""
+    if isinstance(table, Host):
+        return logs.write(table, folder, dialect, with_config)
     folder.mkdir(parents=True, exist_ok=True)
     if with_config and dialect.startswith("verl"):
         lines = (f"{key}={value}" for key, value in sorted(table.config.items()))

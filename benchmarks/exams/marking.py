@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.diagnose import diagnose
-from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.model import Finding, Severity
 from klinic.diagnostics.gate.prefixes import first_alarm
 from klinic.diagnostics.readers import open_runs
 from klinic.diagnostics.run import Run
@@ -21,12 +21,15 @@ PEER_ALARMS = ("WARNING", "CRITICAL")
 
 @dataclass(frozen=True)
 class Said:
-    """One finding: level 1 info, 2 warn, 3 error; first: its first step; root: nothing else explains it."""
+    """One finding: level 1 info, 2 warn, 3 error; first: its first step; root: nothing else explains it;
+    confidence: as stated, nothing for an incident.
+    """
 
     name: str
     level: int
     first: int
     root: bool
+    confidence: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,9 +55,17 @@ def marked(item: Item, peer: str = "") -> Mark:
         run = open_runs(write(item.table, Path(folder), item.dialect, item.with_config))[0]
         answers = _peer(peer, item, Path(folder)) if peer else None
     judged = diagnose(run)
-    said = tuple(Said(f.name, int(f.severity), f.first_step, not f.root_cause) for f in judged.findings)
+    said = tuple(_said(finding) for finding in judged.findings)
+    ended = item.table.steps[-1]
+    said += tuple(Said(incident.name, int(incident.severity), ended, True) for incident in judged.incidents)
     advice = tuple((o.name, o.key, o.old, o.new) for o in judged.prescription)
     return Mark(item.name, _about(item), said, advice, _early(item, run), answers)
+
+
+def _said(finding: Finding) -> Said:
+    return Said(
+        finding.name, int(finding.severity), finding.first_step, not finding.root_cause, str(finding.confidence)
+    )
 
 
 def _about(item: Item) -> dict[str, Any]:

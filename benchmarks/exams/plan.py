@@ -52,7 +52,7 @@ ONE_UPDATE = "grpo-wobbly"  # one update a batch: healthy only, since no fault o
 
 @dataclass(frozen=True)
 class Item:
-    """One question. onsets: first and last right step of each fault; kind: the stress of a healthy run."""
+    """One question. onsets: first and last right step of each fault; kind: of healthy stress; key: the answers."""
 
     name: str
     table: Table
@@ -63,6 +63,7 @@ class Item:
     onsets: tuple[tuple[int, int], ...] = ()
     gross: bool = False
     kind: str = ""
+    key: str = "key.yaml"
 
 
 def items(paper: Paper, each: int, pairs: int, calm: int) -> Iterator[Item]:

@@ -44,9 +44,9 @@ class Answer:
 
 
 @cache
-def key() -> dict[str, dict[str, Any]]:
-    """The right answers, by fault."""
-    right: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("key.yaml").read_text("utf-8"))
+def key(file: str = "key.yaml") -> dict[str, dict[str, Any]]:
+    """The right answers of a paper, by fault."""
+    right: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / file).read_text("utf-8"))
     return right
 
 
@@ -58,7 +58,7 @@ def answers(marks: Iterable[Mark]) -> Iterator[Answer]:
 
 
 def _answer(mark: Mark, fault: str, window: tuple[int, int]) -> Answer:
-    right = key()[fault]
+    right = key(mark.about["key"])[fault]
     asked = 1 if right.get("level") == "info" else 2
     named = [finding for finding in mark.said if finding.name in right["found"]]
     hits = [finding for finding in named if finding.level >= asked]
@@ -130,15 +130,28 @@ def summary(marks: list[Mark]) -> Iterator[str]:
         yield f"| healthy runs: an alarm of rl-doctor at the end | {peers}/{len(calm)} |"
 
 
+def calibration(marks: list[Mark]) -> Iterator[str]:
+    """How often a root cause at warn or above is right, by the confidence that it states."""
+    yield "| confidence | root causes | right | on healthy runs |"
+    yield "|---|---:|---:|---:|"
+    sure = {word: [] for word in ("high", "medium", "low", "")}  # type: dict[str, list[tuple[bool, bool]]]
+    for mark in marks:
+        names = {name for fault in mark.about["faults"] for name in key(mark.about["key"])[fault]["found"]}
+        for said in mark.alarms:
+            if said.root:
+                sure.setdefault(said.confidence, []).append((said.name in names, not mark.about["faults"]))
+    for word, seen in sure.items():
+        right, calm = sum(one for one, _ in seen), sum(one for _, one in seen)
+        yield f"| {word or 'incident'} | {len(seen)} | {right} | {calm} |"
+
+
 def by_fault(marks: list[Mark]) -> Iterator[str]:
     """A line a fault: the confusion table."""
     yield "| fault | items | found | root | onset off | named as the root instead | rl-doctor |"
     yield "|---|---:|---:|---:|---|---|---:|"
     said = [answer for answer in answers(marks) if "+" not in answer.item]
-    for fault in key():
+    for fault in dict.fromkeys(answer.fault for answer in said):
         group = [answer for answer in said if answer.fault == fault]
-        if not group:
-            continue
         offs = ", ".join(str(answer.off) for answer in group if answer.found)
         instead = ", ".join(sorted({answer.instead for answer in group if not (answer.found and answer.root)}))
         peer = "" if group[0].peer is None else sum(bool(answer.peer) for answer in group)
