@@ -106,6 +106,8 @@ def layout(settings: Settings, *, lengths: Lengths | None = None, cross_entropy:
         reference = _reference(settings, actor, gpus, sizes)
     separate = settings["trainer.v1.trainer_mode"] == "separate_async"
     critic = _critic(settings, gpus, sizes) if settings.uses_critic else None
+    if settings.uses_critic and critic is None:  # a part of the truth would be a number that is far too small
+        return None
     return Layout(settings, shape, gpus, per_node, actor, critic, reference, sizes, not separate)
 
 

@@ -103,7 +103,7 @@ def _deduplicated(found: Sequence[Found]) -> list[Found]:
     """One finding a fault: a card says it better than the constraint of the same name, the heavier severity holds."""
     kept: dict[tuple[str, object], Found] = {}
     for one in found:
-        mark = (one.name, one.place if one.id in ("KEY", "ENV", "FILE") else None)
+        mark = (one.name, (one.place, one.message) if one.id in ("KEY", "ENV", "FILE") else None)
         other = kept.get(mark)
         severity = one.severity if other is None else max(one.severity, other.severity)
         kept[mark] = replace(one, severity=severity, write=one.write or (other.write if other else ()))

@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine.settings import hydra
+from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
-from klinic.diagnostics.verlconfig import needs_plus
-from klinic.diagnostics.verlconfig.overrides import Override, override
+from klinic.diagnostics.verlconfig.overrides import override
 
 MAX_BYTES = 4_000_000
 COMMAND_LINE = "command line"
@@ -88,29 +87,22 @@ def _is_log(text: str) -> bool:
 
 
 def _from_run(name: str) -> Source:
-    """The config of a recording: what a person wrote, all of it where that is not known."""
+    """The launch of a recording: its words, all of its config where they are not known."""
     from klinic.diagnostics.readers import open_runs
 
     runs = [run for run in open_runs(name) if run.config]
     if not runs:
         raise ReadError(f"{name}: no config in it; give the launch script or the config beside it")
-    config = runs[0].config
-    keys = [key for key in config.values if key in config.user] or list(config.values)
-    place = Place(name)
+    config, place = runs[0].config, Place(name)
+    launched = words(runs[0]) or [written_out(key, value) for key, value in config.values.items()]
     return Source(
         name,
         "run",
-        written=tuple(_written(key, config.values[key], place) for key in keys),
+        written=tuple(Written(one, place) for one in launched),
         anchor=place,
-        user=bool(config.user),
+        user=bool(config.user) or "overrides" in runs[0].manifest,
         folder=Path(name) if Path(name).is_dir() else Path(name).parent,
     )
-
-
-def _written(key: str, value: Any, place: Place) -> Written:
-    """A key of a config: one that verl's own config lacks was appended, or the config would not hold it."""
-    mark = "+" if needs_plus(key) else ""
-    return Written(Override(mark, key, value, f"{mark}{key}={hydra(value)}"), place)
 
 
 def _from_yaml(name: str, text: str | None) -> Source:
@@ -143,4 +135,4 @@ def _leaves(node: Any, tree: Any, prefix: str, name: str) -> Iterator[Written]:
             yield from _leaves(value_node, values[key], f"{prefix}{key}.", name)
         else:
             place = Place(name, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-            yield _written(f"{prefix}{key}", values[key], place)
+            yield Written(written_out(f"{prefix}{key}", values[key]), place)

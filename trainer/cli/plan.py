@@ -58,11 +58,16 @@ def plan(
     Exit status: 0 a plan that passes its own checks, 1 one with findings, 2 the card or the input makes it impossible.
     """
     source = [one for one in arguments if "=" not in one and not one.startswith("~")]
+    typed = [one for one in arguments if one not in source]
+    words = [*_words(model, data, val, nodes, algorithm, prompt_length, response_length), *typed]
     machine = _machine(gpu, gpus)
-    if source:
-        return _move(arguments, machine, form)
-    words = [*_words(model, data, val, nodes, algorithm, prompt_length, response_length), *arguments]
-    return _plan(words, machine, run_dir, form)
+    if not source:
+        return _plan(words, machine, run_dir, form)
+    if run_dir is not None:
+        raise click.UsageError(f"--run-dir belongs to a new launch; with {source[0]} only changes are planned")
+    # A run keeps its own number of GPUs where another card is named and nothing is said of how many.
+    count = gpus if gpus or gpu else len(machine.gpus)
+    return _move([*source, *words], machine, count, form)
 
 
 def _machine(gpu: str | None, count: int | None) -> Machine:
@@ -135,7 +140,7 @@ def _plan(words: list[str], machine: Machine, run_dir: Path | None, form: str) -
         made = make_plan(words, run_dir=run_dir, machine=machine)
     except (PlanError, RecipeError) as error:
         fail(str(error))
-    for reason in impossible(made):
+    for reason in () if made.cpu else impossible(made.settings, machine):
         fail(reason)
     of, found, notes = reckoned(made), checked(made), _notes(made)
     if form == "sh":
@@ -154,52 +159,37 @@ def _notes(made: Plan) -> list[str]:
     return problems(made)
 
 
-def _move(arguments: tuple[str, ...], machine: Machine, form: str) -> int:
+def _move(arguments: list[str], machine: Machine, count: int | None, form: str) -> int:
     import orjson
 
     from klinic.trainer.plan.change import moved
-    from klinic.trainer.plan.render import moves, moves_data
+    from klinic.trainer.plan.reckon import impossible
+    from klinic.trainer.plan.render import moved_words, moves, moves_data
 
     card = machine.card
     if card is None:
         fail(tr("no GPU to plan for: none is here that is known; name one (--gpu a100-80)"))
-    if not card.vllm:
-        name = card.name.upper()
-        fail(tr("{} (compute capability {:g}): vLLM needs 7.0; no setting helps", name, card.capability))
-    settings, lengths = _launch(arguments, machine)
+    settings, lengths = _launch(arguments, count)
+    for reason in impossible(settings, machine):
+        fail(reason)
     move = moved(settings, card, lengths)
-    if form == "json":
+    if form == "sh":
+        click.echo(moved_words(move))
+    elif form == "json":
         click.echo(orjson.dumps(moves_data(move), option=orjson.OPT_INDENT_2, default=str).decode())
     else:
-        click.echo("\n".join(moves(move, card.name.upper())))
+        click.echo("\n".join(moves(move, card.name.upper(), settings)))
     return 1 if move.after is not None and not move.after.fits else 0
 
 
-def _launch(arguments: tuple[str, ...], machine: Machine) -> tuple[Settings, Lengths | None]:
-    """The settings of a run, script or config, on as many GPUs as were asked for; lengths where a run shows them."""
-    from klinic.diagnostics.preflight import read_source
+def _launch(arguments: list[str], count: int | None) -> tuple[Settings, Lengths | None]:
+    """The settings of a run, script or config, on `count` GPUs a node or its own; lengths where a run shows them."""
     from klinic.diagnostics.readers import ReadError
     from klinic.diagnostics.verlconfig import Settings
+    from klinic.trainer.plan.recorded import launched
 
     try:
-        source = read_source(arguments)
+        settings, lengths = launched(arguments)
     except ReadError as error:
         fail(str(error))
-    values = {one.key: one.override.value for one in source.written if not one.open}
-    return Settings(values | {PER_NODE: len(machine.gpus)}), _lengths(arguments) if source.kind == "run" else None
-
-
-def _lengths(arguments: tuple[str, ...]) -> Lengths | None:
-    """The longest and the mean sequence of a recorded run; None where it does not say."""
-    from klinic.diagnostics.estimate import Lengths
-    from klinic.diagnostics.readers import open_runs
-
-    run = next((run for run in open_runs(arguments[0]) if run.has("response_length/max")), None)
-    if run is None or not run.has("prompt_length/max"):
-        return None
-
-    def most(name: str) -> float:
-        return float(str(run.frame[name].max() or 0)) if run.has(name) else 0.0
-
-    longest = most("prompt_length/max") + most("response_length/max")
-    return Lengths(int(longest), most("prompt_length/mean") + most("response_length/mean") or longest)
+    return (Settings(settings.written | {PER_NODE: count}) if count else settings), lengths

@@ -11,6 +11,7 @@ from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE, share
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+from klinic.trainer.plan.fromcpu import from_cpu
 from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES
 
 MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
@@ -63,9 +64,13 @@ def _with(settings: Settings, changes: list[Change]) -> Settings:
 
 
 def _formats(s: Settings, gpu: Gpu) -> Iterator[Change]:
-    """Number formats and attention that the card lacks."""
-    if gpu.bf16:
-        return
+    """Engine and attention for a GPU where there was none; number formats and attention that the card lacks."""
+    for key, (value, why) in (from_cpu(s) | ({} if gpu.bf16 else _without_bf16(s, gpu))).items():
+        if s[key.lstrip("+")] != value:
+            yield Change(key, s[key.lstrip("+")], value, why)
+
+
+def _without_bf16(s: Settings, gpu: Gpu) -> dict[str, tuple[Any, str]]:
     name = gpu.name.upper()
     wanted: dict[str, tuple[Any, str]] = {
         f"{ROLLOUT}.dtype": ("float16", tr("{} has no bfloat16", name)),
@@ -75,9 +80,7 @@ def _formats(s: Settings, gpu: Gpu) -> Iterator[Change]:
     }
     if s.uses_reference:
         wanted[f"+{REF}.fsdp_config.mixed_precision.param_dtype"] = ("fp16", tr("as the actor"))
-    for key, (value, why) in wanted.items():
-        if s[key.lstrip("+")] != value:
-            yield Change(key, s[key.lstrip("+")], value, why)
+    return wanted
 
 
 def _allowed(s: Settings, of: Estimate) -> Iterator[Change]:

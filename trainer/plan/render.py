@@ -12,9 +12,11 @@ from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.show import as_data, bounds, host_line, memory_lines, time_lines
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight import Found
+from klinic.diagnostics.verlconfig import Settings
 from klinic.trainer.plan.change import Change, Move
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
+from klinic.trainer.plan.reckon import unreckoned
 from klinic.trainer.recipes import Entry
 
 MAIN = "python3 -m verl.trainer.main_ppo"
@@ -58,7 +60,7 @@ def text(plan: Plan, of: Estimate | None, found: tuple[Found, ...], notes: list[
         parts = host_of_cpu_run(plan.settings)
         yield from () if parts is None else (host_line(parts),)
     else:
-        yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
+        yield unreckoned(plan.settings)
     yield tr("Checks")
     yield from (f"  {one.severity} [{one.id} {one.name}] {one.message}{one.advice}" for one in found)
     yield from (f"  {tr('note: {}', note)}" for note in notes)
@@ -87,27 +89,34 @@ def _found(one: Found) -> dict[str, Any]:
     return about | {"message": one.message, "write": list(one.write)}
 
 
-def moves(move: Move, name: str) -> Iterator[str]:
-    """What a launch needs and may have on a card, in words."""
+def moves(move: Move, name: str, settings: Settings) -> Iterator[str]:
+    """What a launch (its settings) needs and may have on a card, in words."""
     none = tr("nothing") if move.after else tr("cannot be told without the memory")
     for title, changes in ((tr("Must be tightened"), move.tighten), (tr("May be relaxed"), move.relax)):
         yield title
         yield from (f"  {line}" for line in (map(_change, changes) if changes else [none]))
     if move.after is None:
-        yield tr("Memory: not reckoned; the model's config.json is not here and its name not in the table")
+        yield unreckoned(settings)
         return
     if move.after.crowded:
         yield tr(
             "Even so it does not fit {}: more GPUs, a smaller model or LoRA (actor_rollout_ref.model.lora_rank)", name
         )
-    if move.before is not None:
+    if move.before is not None and settings["trainer.device"] != "cpu":
         highest = move.before.highest
-        yield tr("As it was launched it needs {:.1f} GiB there ({})", highest.total / GIB, tr(highest.name))
+        count, size = move.after.layout.gpus, highest.total / GIB
+        there = tr("on each of {} GPUs", count) if count > 1 else tr("there")
+        yield tr("As it was launched it needs {:.1f} GiB {} ({})", size, there, tr(highest.name))
     yield tr("Memory of a GPU ({}, {:g} GiB) with these", name, move.after.gpu.memory_gib)
     yield from (f"  {line}" for line in memory_lines(move.after))
     yield tr("Seconds of a step")
     yield from (f"  {line}" for line in time_lines(move.after))
     yield f"  {bounds()}"
+
+
+def moved_words(move: Move) -> str:
+    """The changes as words for a shell, to paste after the launch command; empty where there are none."""
+    return shlex.join(word(one.key, one.new) for one in (*move.tighten, *move.relax))
 
 
 def _change(one: Change) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,29 @@ def test_a_recording_gives_what_a_person_wrote() -> None:
     assert source.kind == "run"
     assert "data.train_batch_size" in {one.key for one in source.written}
     assert not [one for one in preflight(source, gpus=8, engine="table").found if one.name == "key-needs-plus"]
+
+
+def test_a_run_of_klinic_gives_all_the_words_of_its_launch() -> None:
+    run = Path(__file__).parents[3] / "sample_logs" / "faults" / "throughput-collapse-s1"
+    source = read_source([str(run)])
+    assert source.texts == json.loads((run / "run.json").read_text())["overrides"]
+    found = {one.name for one in preflight(source, engine="table", ignore=["FILE"]).found}
+    assert not [name for name in found if name.endswith("-set")]  # what klinic filled in was set
+
+
+def test_words_without_a_model_are_no_whole_launch() -> None:
+    run = Path(__file__).parents[3] / "sample_logs" / "prototype" / "grpo_healthy_wobbly"
+    assert "model.path" not in (run / "overrides.txt").read_text()
+    values = {one.key: one.override.value for one in read_source([str(run), "data.train_batch_size=64"]).written}
+    assert (values["actor_rollout_ref.model.path"], values["trainer.n_gpus_per_node"]) == ("/data/proto/m3", 1)
+    assert (values["data.train_batch_size"], values["actor_rollout_ref.actor.optim.lr"]) == (64, 3e-4)
+
+
+def test_each_file_that_is_missing_is_named() -> None:
+    run = Path(__file__).parents[3] / "sample_logs" / "h200" / "err_missing_data"
+    told = " ".join(one.message for one in preflight(read_source([str(run)]), engine="table", select=["FILE"]).found)
+    assert "data.train_files: " in told
+    assert "data.val_files: " in told
 
 
 @pytest.mark.parametrize(
