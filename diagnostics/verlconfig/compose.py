@@ -85,7 +85,7 @@ def _read_once(load: Callable[[str], Any]) -> Callable[[str], Any]:
     return read
 
 
-def _tree(texts: Sequence[str]) -> Any:
+def tree(texts: Sequence[str]) -> Any:
     """verl's config with these overrides, as Hydra composes it; raises HydraException."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
@@ -102,7 +102,7 @@ def _tree(texts: Sequence[str]) -> Any:
 def _hydra(texts: Sequence[str]) -> dict[str, Any]:
     from omegaconf import OmegaConf
 
-    container = OmegaConf.to_container(_tree(texts), resolve=False)
+    container = OmegaConf.to_container(tree(texts), resolve=False)
     assert isinstance(container, dict)  # noqa: S101
     return {key: value for key, value in flatten(container) if not key.endswith("_target_")}
 
@@ -154,14 +154,13 @@ def _apply(one: Override | None, values: dict[str, Any]) -> str | None:
     return None
 
 
-def verl_verdict(texts: Sequence[str]) -> str | None:
-    """What verl's own `validate_config` raises for these overrides, None where it passes. Imports verl (seconds)."""
+def verl_verdict(config: Any) -> str | None:
+    """What verl's own `validate_config` raises for a `tree`, None where it passes. Imports verl (seconds)."""
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
-    tree = _tree(texts)
     try:
-        validate_config(tree, use_reference_policy=need_reference_policy(tree), use_critic=need_critic(tree))
+        validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
     except Exception as trouble:  # whatever verl raises is the answer
         return f"{type(trouble).__name__}: {_one_line(str(trouble))}"
     return None

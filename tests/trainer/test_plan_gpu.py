@@ -67,7 +67,7 @@ def test_the_cpus_plan_passes_too():
 @pytest.mark.slow
 def test_verl_composes_and_accepts_the_plans(tmp_path, model_with_tokenizer):
     """verl's own validate_config, once a profile; it opens the critic's folder, so that is a real one."""
-    from klinic.diagnostics.verlconfig.compose import verl_verdict
+    from klinic.diagnostics.verlconfig.compose import tree, verl_verdict
 
     for profile in PROFILES:
         words = [f"critic.model.path={model_with_tokenizer}"] if profile[4] == "gae" else []
@@ -75,7 +75,7 @@ def test_verl_composes_and_accepts_the_plans(tmp_path, model_with_tokenizer):
         texts = [text for text in plan.overrides if not text.startswith("critic.model.path=Qwen")]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # verl warns of the critic that it leaves out
-            assert verl_verdict(texts) is None, profile
+            assert verl_verdict(tree(texts)) is None, profile
 
 
 def test_small_cards_get_less_at_once_and_large_ones_keep_their_states():

@@ -4,29 +4,26 @@ import contextlib
 import json
 import sys
 import warnings
+from typing import Any
 
 warnings.simplefilter("ignore")
 
 
 def verdict(overrides: list[str]) -> str | None:
-    from klinic.diagnostics.verlconfig.compose import verl_verdict
+    from klinic.diagnostics.verlconfig.compose import tree, verl_verdict
 
     try:
-        return verl_verdict(overrides) or rollout_built(overrides)
+        config = tree(overrides)
+        return verl_verdict(config) or rollout_built(config)
     except Exception as trouble:  # a refusal to compose, or to build the rollout's config, is an answer too
         return f"{type(trouble).__name__}: {trouble}"
 
 
-def rollout_built(overrides: list[str]) -> None:
+def rollout_built(config: Any) -> None:
     """Build the rollout's config as verl's workers do after validate_config."""
-    from hydra import compose, initialize_config_dir
     from verl.utils.config import omega_conf_to_dataclass
 
-    from klinic.diagnostics.verlconfig.generate import config_dir
-
-    with initialize_config_dir(str(config_dir()), version_base=None):
-        tree = compose("ppo_trainer", overrides=overrides)
-    omega_conf_to_dataclass(tree.actor_rollout_ref.rollout)
+    omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
 
 
 if __name__ == "__main__":

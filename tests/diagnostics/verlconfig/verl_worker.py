@@ -12,12 +12,12 @@ def answer(request: dict) -> dict:
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     from klinic.diagnostics.verlconfig import generate
-    from klinic.diagnostics.verlconfig.compose import compose, verl_verdict
+    from klinic.diagnostics.verlconfig.compose import compose, tree, verl_verdict
 
     parser = OverridesParser.create()
     return {
         "table": generate.table(),
-        "verdicts": [verl_verdict(overrides) for overrides in request["verdicts"]],
+        "verdicts": [verl_verdict(tree(overrides)) for overrides in request["verdicts"]],
         "composed": [
             {"values": done.values, "refused": [one.text for one in done.refused]}
             for done in (compose(overrides, "hydra") for overrides in request["compose"])
