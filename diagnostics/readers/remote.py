@@ -1,4 +1,4 @@
-"""Recordings on other machines: s3://, gs://, hdfs://, ssh://, http(s)://, by fsspec (`pip install klinic[remote]`).
+"""Recordings on other machines: s3, gs, hdfs, webhdfs, ssh, http(s), by fsspec (`pip install klinic[remote]`).
 
 What an address holds is copied into a folder of this process, which goes away with it, and read there as any other;
 of a file that grew only the new bytes are fetched. Who may read is settled where the libraries look: variables and
@@ -13,16 +13,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from klinic.diagnostics.readers import mlflow, wandb_api
+from klinic.diagnostics.readers._asking import ANSWER_S, BYTES_S, NOTHING, Asker
 from klinic.diagnostics.readers._copied import CopiedRun
 from klinic.diagnostics.readers.registry import ReadError
 
-SCHEMES = ("s3", "gs", "gcs", "hdfs", "ssh", "sftp", "http", "https")
+SCHEMES = ("s3", "gs", "gcs", "hdfs", "webhdfs", "ssh", "sftp", "http", "https")
 BLOCK, OVERLAP = 8 << 20, 64  # bytes fetched at once, and looked at again where a file grew
 MAX_BYTES, MAX_FILES, MAX_DEPTH = 8 << 30, 2000, 8
 EVERY_S = 5.0  # between two looks at the same address
@@ -30,6 +31,10 @@ _WEIGHTS = re.compile(
     r"\.(safetensors|pt|pth|bin|distcp|ckpt|parquet|arrow|npz|npy|zip|tar|whl|png|mp4)$", re.IGNORECASE
 )
 _SKIPPED = re.compile(r"(^|/)(\.[^/]*|__pycache__|node_modules|site-packages|global_step_\d+|huggingface)(/|$)")
+_NO_HDFS = (
+    "hdfs:// asks for pyarrow, Java and Hadoop's libhdfs, and not all of them are here; "
+    "webhdfs://NAMENODE:9870/PATH asks for none of them"
+)
 _VERSION = ("ETag", "etag", "mtime", "LastModified", "last_modified", "modificationTime", "updated")
 
 
@@ -73,7 +78,8 @@ class Mirror:
                 f"{shown(address)}: a password in the address is not taken; use the tool's own variables or keys"
             )
         self.shown = shown(address)
-        self._system, self._root = self._asked(lambda: _open(address))
+        self._ask = Asker(self.shown)
+        self._system, self._root = self._ask(lambda: _open(address))
         self._folder = Path(tempfile.mkdtemp(prefix="klinic-remote-"))
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         self._known: dict[str, tuple[int, str]] = {}
@@ -83,29 +89,13 @@ class Mirror:
     def fresh(self) -> Path:
         """The copy, brought up to date unless that was done a moment ago."""
         if time.monotonic() - self._looked >= EVERY_S:
-            self._asked(self._update)
+            self._update()
             self._looked = time.monotonic()
         name = PurePosixPath(self._root).name or "recording"
         return self._folder / name if self._single else self._folder
 
-    def _asked(self, ask: Any) -> Any:
-        """The answer of the other side; its errors, of whatever library, in a line."""
-        try:
-            return ask()
-        except ReadError:
-            raise
-        except ImportError as error:
-            raise ReadError(f"{self.shown}: {error}; pip install 'klinic[remote]'") from None
-        except FileNotFoundError:
-            raise ReadError(f"{self.shown}: nothing there; check the address") from None
-        except Exception as error:  # botocore's, aiohttp's, asyncssh's, ...: known to their libraries only
-            words = " ".join(str(error).split())[:200] or type(error).__name__
-            raise ReadError(f"{self.shown}: {words}; check the address and who may read it") from None
-
     def _update(self) -> None:
-        files = dict(self._listed())
-        if not files:
-            raise FileNotFoundError(self.shown)
+        files = self._listed()
         if sum(size for size, _ in files.values()) > MAX_BYTES:
             raise ReadError(f"{self.shown}: more than {MAX_BYTES >> 30} GiB; name a folder or file below it")
         for name, (size, version) in files.items():
@@ -116,16 +106,26 @@ class Mirror:
             del self._known[name]
             self._place(name).unlink(missing_ok=True)
 
-    def _listed(self) -> Iterator[tuple[str, tuple[int, str]]]:
+    def _listed(self) -> dict[str, tuple[int, str]]:
         """Path below the root -> (bytes, -1 where unknown; version) of what may be a recording."""
         self._system.invalidate_cache()
-        root = self._root.rstrip("/")
-        info = self._system.info(self._root)
-        self._single = info["type"] == "file" and not _is_listing(root, info)
+        info = self._ask(lambda: self._system.info(self._root))
+        self._single = info["type"] == "file" and not _is_listing(self._root.rstrip("/"), info)
         if self._single:
-            yield "", _state(info)
-            return
-        found = self._system.find(self._root, maxdepth=MAX_DEPTH, detail=True)
+            return {"": _state(info)}
+        files = dict(self._below(self._ask(self._found, seconds=BYTES_S)))
+        if not files:
+            raise ReadError(f"{self.shown}: {NOTHING}")
+        return files
+
+    def _found(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._system.find(self._root, maxdepth=MAX_DEPTH, detail=True)
+        if not found:
+            self._system.ls(self._root)  # `find` takes a folder that may not be listed for an empty one
+        return found
+
+    def _below(self, found: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, str]]]:
+        root = self._root.rstrip("/")
         names = {path: path.removeprefix(root).lstrip("/") for path in sorted(found)}
         wanted = [path for path, name in names.items() if not _WEIGHTS.search(name) and not _SKIPPED.search(name)]
         for path in wanted[:MAX_FILES]:
@@ -159,29 +159,51 @@ class Mirror:
 
     def _blocks(self, path: str, start: int, end: int) -> Iterator[bytes]:
         if end < 0:
-            yield self._system.cat_file(path)
+            yield self._asked_for(path)
             return
         for at in range(start, end, BLOCK):
-            yield self._part(path, at, min(at + BLOCK, end))
+            till = min(at + BLOCK, end)
+            data = self._asked_for(path, start=at, end=till)
+            if len(data) > till - at:  # all of the file, from a server that knows no ranges
+                yield data[at:end]
+                return
+            yield data
 
     def _part(self, path: str, start: int, end: int) -> bytes:
-        """Some bytes of a file; a server that knows no ranges sends all of it."""
-        data: bytes = self._system.cat_file(path, start=start, end=end)
-        return data if len(data) <= end - start else data[start:end]
+        return b"".join(self._blocks(path, start, end))
+
+    def _asked_for(self, path: str, **span: int) -> bytes:
+        name = path.removeprefix(self._root.rstrip("/")).lstrip("/")
+        data: bytes = self._ask(lambda: self._system.cat_file(path, **span), name, BYTES_S)
+        return data
 
 
 def _open(address: str) -> tuple[Any, str]:
     import fsspec
 
-    if urlsplit(address).scheme in ("http", "https"):
+    scheme, more = urlsplit(address).scheme, dict[str, Any]()
+    if scheme in ("http", "https"):
         return fsspec.filesystem("http"), address
-    more: dict[str, Any] = {}
-    if urlsplit(address).scheme in ("ssh", "sftp"):
+    if scheme in ("ssh", "sftp"):
         import sshfs  # noqa: F401 (fsspec's own way over paramiko trusts every host)
 
         more["known_hosts"] = ()  # those of ~/.ssh/known_hosts: sshfs would trust every host too
-    system, root = fsspec.core.url_to_fs(address, **more)
+    try:
+        system, root = fsspec.core.url_to_fs(address, **more)
+    except (ImportError, OSError) as error:
+        raise (ReadError(f"{shown(address)}: {_NO_HDFS}") if scheme == "hdfs" else error) from None
+    if scheme == "webhdfs":  # fsspec's waits without end
+        system.session.request = partial(system.session.request, timeout=ANSWER_S)
+    if scheme in ("ssh", "sftp"):  # sshfs gives all of a file, whatever part is asked for
+        system.cat_file = partial(_part_of, system)
     return system, str(root)
+
+
+def _part_of(system: Any, path: str, start: int, end: int) -> bytes:
+    with system.open(path, "rb") as stream:
+        stream.seek(start)
+        data: bytes = stream.read(end - start)
+        return data
 
 
 def _is_listing(path: str, info: Mapping[str, Any]) -> bool:

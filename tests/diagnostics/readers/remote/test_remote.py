@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
 import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,28 +17,11 @@ from klinic.diagnostics.readers import ReadError, open_run, open_runs, remote
 
 pytestmark = pytest.mark.slow
 
-# moto uses what Python will drop.
-LEFT_OPEN = pytest.mark.filterwarnings("ignore")
 ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5}}\n'
 
 
 def rows(first: int, last: int) -> str:
     return "".join(ROW % (step, step / 7) for step in range(first, last + 1))
-
-
-@pytest.fixture(autouse=True)
-def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(remote, "EVERY_S", 0.0)
-    remote._mirror.cache_clear()
-    yield
-    remote._mirror.cache_clear()
-    with warnings.catch_warnings():  # s3fs, moto and asyncssh leave sockets and loops to the garbage collector
-        warnings.simplefilter("ignore")
-        if fsspec := sys.modules.get("fsspec"):
-            for name in ("s3", "ssh"):
-                with suppress(ImportError):
-                    fsspec.get_filesystem_class(name).clear_instance_cache()
-        gc.collect()
 
 
 class Ranged(SimpleHTTPRequestHandler):
@@ -69,8 +49,6 @@ class Ranged(SimpleHTTPRequestHandler):
 
 @pytest.fixture(params=[SimpleHTTPRequestHandler, Ranged], ids=["whole files only", "ranges"])
 def http(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Path]]:
-    pytest.importorskip("fsspec")
-    pytest.importorskip("aiohttp")
     monkeypatch.setattr(request.param, "log_message", lambda *_: None)
     Ranged.asked.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(request.param, directory=str(tmp_path)))
@@ -129,6 +107,35 @@ def test_what_is_not_there_is_one_line(http: tuple[str, Path]) -> None:
         open_run(f"{address}/gone.jsonl")
 
 
+def test_a_server_without_ranges_sends_a_file_once(
+    tmp_path: Path, served: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, sent = rows(1, 200).encode(), []
+
+    def whole(asked: Any) -> tuple[int, bytes, dict[str, str]]:
+        sent.append(asked.method)
+        return 200, data, {}
+
+    monkeypatch.setattr(remote, "BLOCK", 100)
+    assert open_run(f"{served(whole)}/metrics.jsonl").frame.height == 200
+    assert sent.count("GET") == 1
+
+
+@pytest.mark.parametrize(("status", "said"), [(403, "Forbidden"), (500, "Internal Server Error"), (404, "nothing")])
+def test_a_refusal_says_why_and_no_query(served: Callable[..., str], status: int, said: str) -> None:
+    address = served(lambda _: (status, b"", {}))
+    with pytest.raises(ReadError, match=f"^{address}/run.jsonl: {said}") as refused:
+        open_run(f"{address}/run.jsonl?token=hunter22")
+    assert "hunter22" not in str(refused.value)
+
+
+def test_hdfs_without_its_libraries_names_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
+    with pytest.raises(ReadError, match=r"^hdfs://127\.0\.0\.1:9/x: hdfs:// asks for pyarrow.*webhdfs://NAMENODE:9870"):
+        open_run("hdfs://127.0.0.1:9/x")
+
+
 def test_a_password_in_an_address_is_refused_and_not_said() -> None:
     with pytest.raises(ReadError, match="a password in the address is not taken") as refused:
         open_run("ssh://me:hunter22@host/run.log")
@@ -143,87 +150,10 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         open_run("s3://bucket/run")
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    pytest.importorskip("s3fs")
-    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    server.start()
-    _, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    import fsspec
-
-    fsspec.filesystem("s3").mkdir("runs")
-    yield "s3://runs"
-    server.stop()
-
-
-@LEFT_OPEN
-def test_a_bucket_of_s3(bucket: str) -> None:
-    import fsspec
-
-    store = fsspec.filesystem("s3")
-    store.pipe_file("runs/a/metrics.jsonl", rows(1, 40).encode())
-    store.pipe_file("runs/a/global_step_5/notes.jsonl", rows(1, 2).encode())
-    store.pipe_file("runs/b/metrics.jsonl", rows(1, 10).encode())
-    assert {run.source.path: run.frame.height for run in open_runs(bucket)} == {
-        "s3://runs/a/metrics.jsonl": 40,
-        "s3://runs/b/metrics.jsonl": 10,
-    }
-    store.pipe_file("runs/a/metrics.jsonl", rows(1, 60).encode())
-    assert {run.frame.height for run in open_runs(bucket)} == {60, 10}
-    with pytest.raises(ReadError, match="s3://runs/none"):
-        open_runs("s3://runs/none")
-
-
-@LEFT_OPEN
-def test_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asyncssh = pytest.importorskip("asyncssh")
-    pytest.importorskip("sshfs")
-    import asyncio
-
-    home = tmp_path / "home"
-    (home / ".ssh").mkdir(parents=True)
-    key, host = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
-    key.write_private_key(home / ".ssh/id_ed25519")
-    (tmp_path / "authorized").write_bytes(key.export_public_key())
-    log = tmp_path / "metrics.jsonl"
-    log.write_text(rows(1, 25))
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    async def listening() -> object:
-        return await asyncssh.listen(
-            "127.0.0.1",
-            0,
-            server_host_keys=[host],
-            authorized_client_keys=str(tmp_path / "authorized"),
-            sftp_factory=True,
-        )
-
-    server = asyncio.run_coroutine_threadsafe(listening(), loop).result(20)
-    port = server.get_port()  # type: ignore[attr-defined]
-    public = host.export_public_key().decode().strip()
-    (home / ".ssh/known_hosts").write_text(f"[127.0.0.1]:{port} {public}\n")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    try:
-        address = f"ssh://{os.environ.get('USER') or 'someone'}@127.0.0.1:{port}{log}"
-        run = open_run(address)
-        assert run.frame.height == 25
-        assert run.source.path == f"ssh://127.0.0.1:{port}{log}"
-        (home / ".ssh/known_hosts").write_text("")
-        remote._mirror.cache_clear()
-        import fsspec
-
-        fsspec.get_filesystem_class("ssh").clear_instance_cache()
-        with pytest.raises(ReadError, match=r"not trusted|[Hh]ost key"):
-            open_run(address)
-    finally:
-        loop.call_soon_threadsafe(server.close)  # type: ignore[attr-defined]
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
+@pytest.mark.filterwarnings("ignore")  # asyncssh leaves a socket to the garbage collector
+@pytest.mark.parametrize("store", ["ssh"], indirect=True)
+def test_a_host_that_ssh_does_not_know_is_not_trusted(store: Any) -> None:
+    store.put("metrics.jsonl", rows(1, 2).encode())
+    store.known.write_text("")
+    with pytest.raises(ReadError, match=r"not trusted|[Hh]ost key"):
+        open_run(f"{store.address}/metrics.jsonl")
