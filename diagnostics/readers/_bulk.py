@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from klinic.diagnostics.readers import _native
+from klinic.diagnostics.readers._foresight import Foresight
 from klinic.diagnostics.readers._held import Lines
 from klinic.diagnostics.readers._known import Known
 from klinic.diagnostics.readers._pieces import Piece, line_of
@@ -67,6 +68,7 @@ class Bulk:
         self._passed: dict[bytes, tuple[int, bytes]] = {}
         self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self._last: Passed | None = None
+        self._foresight = Foresight()
 
     def learn(self, values: dict[str, float]) -> None:
         """A metric line that was read the slow way."""
@@ -92,9 +94,15 @@ class Bulk:
         native = _native.module()
         if native is None:
             return Piece(text, first, self._dull)
-        from klinic.diagnostics.readers._nativepiece import NativePiece
+        piece = self._foresight.piece(native, text, self._dull)
+        piece.first = first
+        return piece
 
-        return NativePiece(native, text, first, self._dull)
+    def foresee(self, text: bytes) -> None:
+        """Such a text comes soon: threads may begin with it, where it will be read in one piece."""
+        native = _native.module()
+        if native is not None and self._size == PIECE and len(text) < 2 * PIECE:
+            self._foresight.begin(native, text, self._dull, self._known)
 
     def _take(self, host: Host, piece: Piece | NativePiece) -> None:
         while piece.at < piece.count or piece.done < piece.total:

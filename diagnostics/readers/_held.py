@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from klinic.diagnostics.run.events import Block
 
-MANY = 1024  # rows: each block costs the columns as much as some hundred values
+FEW, MANY = 1 << 17, 1 << 23  # values that are held: growing, since columns that grow are copied
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Held:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
-        self._rows = 0
+        self._rows = self._given = 0
         self._last = Lines(b"")
 
     def __bool__(self) -> bool:
@@ -41,9 +41,10 @@ class Held:
         self._blocks.append(block)
         self._rows += len(block.steps)
         self._last = lines if lines.before or not self._last.last else Lines(lines.last, self._last.last)
-        if self._rows >= MANY:
+        if self._rows * len(block.names) >= max(FEW, min(self._given, MANY)):
             every = Block.joined(self._blocks)
             sure.append(every.head(self._rows - 1))
+            self._given += self._rows * len(block.names)
             self._blocks, self._rows = [every.tail(self._rows - 1)], 1
         return sure
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from klinic.diagnostics.readers._fastjson import Shape
 from klinic.diagnostics.readers._text import clean
 from klinic.diagnostics.run.model import NAN
 
 MAX_BEFORES, MAX_PATTERNS = 4000, 256
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What a metric line may hold, as both quick ways want it; another one whenever more was learned.
+
+    masks: the sets of keys that came together, a byte 0 or 1 for each name. listed: names, masks, and what may stand
+    before `step:`, for the compiled part.
+    """
+
+    names: tuple[str, ...]
+    masks: frozenset[bytes]
+    listed: tuple[bytes, bytes, bytes]
 
 
 class Known:
@@ -18,6 +32,7 @@ class Known:
         self.shape = Shape(null=NAN)
         self._patterns: set[frozenset[str]] = set()
         self._plain: dict[bytes, bool] = {}
+        self._tables: Tables | None = None
 
     def learn(self, values: dict[str, float]) -> None:
         """A metric line that was read the slow way."""
@@ -25,20 +40,27 @@ class Known:
         pattern = frozenset(values)
         if pattern not in self._patterns and len(self._patterns) < MAX_PATTERNS:
             self._patterns.add(pattern)
-            self.__dict__.pop("masks", None)
-
-    @cached_property
-    def masks(self) -> frozenset[bytes]:
-        """The sets of keys that came together: a byte 0 or 1 for each name of the shape."""
-        names = self.shape.known()
-        return frozenset(bytes(name in pattern for name in names) for pattern in self._patterns)
+            self._tables = None
 
     def is_plain(self, before: bytes) -> bool:
         """Whether nothing but prefixes of processes stands before `step:`."""
         if before not in self._plain and len(self._plain) < MAX_BEFORES:
             self._plain[before] = b"\r" not in before and not clean(before.decode("utf-8", "replace"))[0]
+            self._tables = None
         return self._plain.get(before, False)
 
-    def plain(self) -> list[bytes]:
-        """What may stand before `step:`, as far as it was asked for."""
-        return [before for before, plain in self._plain.items() if plain]
+    @property
+    def tables(self) -> Tables:
+        """The same object until more is learned: of the names too, which a copy of the session may have learned."""
+        names = self.shape.known()
+        if self._tables is None or self._tables.names is not names:
+            masks = [bytes(name in pattern for name in names) for pattern in self._patterns]
+            spelt = "".join(name + "\n" for name in names).encode("utf-8", "surrogatepass")
+            befores = listed(before for before, plain in self._plain.items() if plain)
+            self._tables = Tables(names, frozenset(masks), (spelt, b"".join(masks), befores))
+        return self._tables
+
+
+def listed(words: Iterable[bytes]) -> bytes:
+    """Words as the compiled part wants them, each of them ended by a line feed."""
+    return b"".join(word + b"\n" for word in words)

@@ -2,44 +2,68 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from itertools import pairwise
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from klinic.diagnostics.readers._known import Known
+from klinic.diagnostics.readers._known import Known, Tables, listed
+from klinic.diagnostics.readers._nativethreads import each, parted
 from klinic.diagnostics.readers._pieces import DIGITS, Metrics
 from klinic.diagnostics.run.events import Block
 
 OTHER, METRIC = -1, -2  # sorts of lines that are no kind's place
 FEW, ENOUGH = 64, 1 << 19  # fewer rows, fewer bytes are not worth a second thread
-MAX_THREADS = 4
-MAX_DRAWING = 600  # bytes
+MAX_DRAWING, MAX_LINE = 600, 4096  # bytes; MAX_LINE as in lines.c
 _DRAWING = re.compile(rb"(?: |\xe2\x96[\x88-\x8f])*(?=\|)")
+
+
+class Dull:
+    """Kinds of lines that are passed over, as the compiled part wants them; made anew whenever there are more."""
+
+    def __init__(self, dull: Mapping[bytes, bytes]) -> None:
+        self.kinds = list(dull)
+        self.listed = listed(dull), listed(dull.values())
 
 
 class NativePiece:
     """Whole lines being read; see `Piece` for what its attributes and methods mean.
 
-    native: the compiled module. text: below 2 GiB.
+    native: the compiled module. text: below 2 GiB. threads: whether others than this one may help.
     """
 
-    def __init__(self, native: Any, text: bytes, first: int, dull: Mapping[bytes, bytes]) -> None:
-        self._native, self._text = native, text
-        self._starts, every, self._metrics = _sorted(native, text, dull)
+    first = 1
+
+    def __init__(self, native: Any, text: bytes, dull: Dull, *, threads: bool = True) -> None:
+        self._native, self._text, self._kinds = native, text, dull.kinds
+        parts = parted(0, len(text), ENOUGH if threads else len(text) + 1)
+        self._starts, every, self._metrics = _sorted(native, text, dull, parts)
         self._sorts = every[every != METRIC]
-        self.first, self.count, self.total = first, len(self._sorts), len(self._metrics)
+        self.count, self.total = len(self._sorts), len(self._metrics)
         self.noises: list[int] = (self._metrics[:, 3] - np.arange(self.total)).tolist()
         self.at = self.done = 0
         self.looked: set[int] = set()
-        self._kinds = list(dull)
         self.odd: list[int] = np.flatnonzero(self._sorts == OTHER).tolist()
+        self._ahead: Rows | None = None
+
+    def read_ahead(self, tables: Tables) -> None:
+        """Read all metric lines, as long as they are as expected, by this thread alone."""
+        if self.total and tables.names:
+            self._ahead = Rows(self._native, self._text, self._metrics, (0, self.total), tables, threads=False)
+
+    def learn(self, dull: Mapping[bytes, bytes]) -> None:
+        """More kinds are passed over by now than were when the lines were sorted: they are looked for among the odd."""
+        if len(dull) == len(self._kinds):
+            return
+        self._kinds = list(dull)
+        place_of = {kind: place for place, kind in enumerate(self._kinds)}
+        for at in self.odd:
+            raw, kind = self.raw(at), self.kind(at)
+            if kind in dull and dull[kind] in raw and len(raw) <= MAX_LINE:
+                self._sorts[at] = place_of[kind]
+        self.odd = np.flatnonzero(self._sorts == OTHER).tolist()
 
     def raw(self, at: int) -> bytes:
         """A line without metrics."""
@@ -68,8 +92,8 @@ class NativePiece:
         """Kinds that were known before this piece and stand in it, each with its last place."""
         last = np.full(len(self._kinds), -1)
         places = np.flatnonzero(self._sorts >= 0)
-        np.maximum.at(last, self._sorts[places], places)
-        return ((self._kinds[kind], int(at)) for kind, at in enumerate(last) if at >= 0)
+        last[self._sorts[places]] = places  # of equal ones the last is written last
+        return ((self._kinds[kind], int(last[kind])) for kind in np.flatnonzero(last >= 0))
 
     def backwards(self, mute: Container[bytes]) -> Iterator[int]:
         """Places of the lines that are of no mute kind, the last one first."""
@@ -82,51 +106,53 @@ class NativePiece:
     def rows(self, known: Known, until: int) -> Block | None:
         """The metric lines from the next one on that are as expected, up to a place."""
         known.is_plain(self.metrics(self.done).before)
-        words = _Words(known)
-        if not words.names:
+        tables, ahead = known.tables, self._ahead
+        if not tables.names:
             return None
-        found = Found(until - self.done, len(words.names))
-        cuts = _parts(self.done, until, FEW)
-        count, odd = 0, False
-        for (start, end), (good, some) in zip(
-            cuts, _each(lambda cut: self._read(words, found, *cut), cuts), strict=True
-        ):
-            count, odd = count + good, odd or some
-            if good < end - start:
-                break
+        if ahead is None or ahead.tables is not tables or not ahead.first <= self.done < ahead.end:
+            ahead = Rows(self._native, self._text, self._metrics, (self.done, until), tables)
+        count = min(until, ahead.end) - self.done
         known.shape.count(count)
-        return found.block(words.names, count, odd, self.number_of(self.done + count - 1)) if count else None
-
-    def _read(self, words: _Words, found: Found, start: int, end: int) -> tuple[int, bool]:
-        at = start - self.done
-        room = found.steps[at:], found.values[at:], found.marks[at:]
-        count, odd = self._native.rows(self._text, self._metrics, start, end, *words.tables, *room)
-        return int(count), bool(odd)
+        return ahead.block(self.done, count, self.number_of(self.done + count - 1)) if count else None
 
 
-class _Words:
-    """What a metric line may hold, as the compiled part wants it."""
+class Rows:
+    """Metric lines [first, end) of a piece as numbers: from the first of `span` on, as far as they are as expected."""
 
-    def __init__(self, known: Known) -> None:
-        self.names = known.shape.known()
-        names = "".join(name + "\n" for name in self.names).encode("utf-8", "surrogatepass")
-        self.tables = names, b"".join(known.masks), _listed(known.plain())
+    def __init__(
+        self,
+        native: Any,
+        text: bytes,
+        metrics: np.ndarray,
+        span: tuple[int, int],
+        tables: Tables,
+        *,
+        threads: bool = True,
+    ) -> None:
+        self.first, self.tables = span[0], tables
+        rows, width = span[1] - span[0], len(tables.names)
+        self._steps, self._values = np.empty(rows, np.int64), np.empty((rows, width))
+        self._marks = np.empty((rows, width), np.uint8)
 
+        def read(part: tuple[int, int]) -> tuple[int, bool]:
+            room = [array[part[0] - span[0] :] for array in (self._steps, self._values, self._marks)]
+            count, odd = native.rows(text, metrics, *part, *tables.listed, *room)
+            return int(count), bool(odd)
 
-class Found:
-    """Room for rows."""
+        parts = parted(*span, FEW if threads else rows + 1)
+        self.end, self._odd = self.first, False
+        for (start, end), (good, odd) in zip(parts, each(read, parts), strict=True):
+            self.end, self._odd = start + good, self._odd or odd
+            if self.end < end:
+                break
 
-    def __init__(self, rows: int, width: int) -> None:
-        self.steps = np.empty(rows, np.int64)
-        self.values = np.empty((rows, width))
-        self.marks = np.empty((rows, width), np.uint8)
-
-    def block(self, names: tuple[str, ...], count: int, odd: bool, line: int) -> Block:
-        """The first rows. odd: some values are not finite."""
-        marks = self.marks[:count]
-        places = zip(*(axis.tolist() for axis in np.nonzero(marks > 1)), strict=True) if odd else ()
+    def block(self, start: int, count: int, line: int) -> Block:
+        """Some of them, as an event; line: number of the last one."""
+        span = slice(start - self.first, start - self.first + count)
+        marks = self._marks[span]
+        places = zip(*(axis.tolist() for axis in np.nonzero(marks > 1)), strict=True) if self._odd else ()
         codes = {(at, place): int(marks[at, place]) - 1 for at, place in places}
-        return Block(names, self.steps[:count], self.values[:count], None, codes, line)
+        return Block(self.tables.names, self._steps[span], self._values[span], None, codes, line)
 
 
 def undrawn(raw: bytes) -> bytes:
@@ -136,13 +162,15 @@ def undrawn(raw: bytes) -> bytes:
     return raw[: found.start()] + raw[found.end() :] if found and len(found[0]) <= MAX_DRAWING else raw
 
 
-def _sorted(native: Any, text: bytes, dull: Mapping[bytes, bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sorted(
+    native: Any, text: bytes, dull: Dull, parts: list[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and sorts of all lines, and where the metric lines stand, as `lines` of the module has them."""
-    kinds, words, view = _listed(dull), _listed(dull.values()), memoryview(text)
-    parts = [(_line_at(text, start), _line_at(text, end)) for start, end in _parts(0, len(text), ENOUGH)]
+    view = memoryview(text)
+    lines = [(_line_at(text, start), _line_at(text, end)) for start, end in parts]
     starts, sorts, metrics, count = [], [], [], 0
-    found = _each(lambda part: native.lines(view[slice(*part)], kinds, words), parts)
-    for (start, _), arrays in zip(parts, found, strict=True):
+    found = each(lambda part: native.lines(view[slice(*part)], *dull.listed), lines)
+    for (start, _), arrays in zip(lines, found, strict=True):
         own, sort, spans = (np.frombuffer(array, np.int32) for array in arrays)
         starts.append(own + np.int32(start))
         sorts.append(sort)
@@ -154,28 +182,3 @@ def _sorted(native: Any, text: bytes, dull: Mapping[bytes, bytes]) -> tuple[np.n
 def _line_at(text: bytes, place: int) -> int:
     """Where the line begins in which a place stands."""
     return text.rfind(b"\n", 0, place) + 1 if place < len(text) else place
-
-
-def _listed(words: Iterable[bytes]) -> bytes:
-    return b"".join(word + b"\n" for word in words)
-
-
-def _parts(start: int, end: int, few: int) -> list[tuple[int, int]]:
-    """The range parted for as many threads as pay: fewer than `few` are not worth a second one."""
-    count = max(1, min((end - start) // few, _cores()))
-    bounds = [start + (end - start) * part // count for part in range(count + 1)]
-    return list(pairwise(bounds))
-
-
-def _each(function: Any, parts: list[Any]) -> list[Any]:
-    return list(_pool().map(function, parts)) if len(parts) > 1 else [function(parts[0])]
-
-
-@cache
-def _cores() -> int:
-    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MAX_THREADS)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="klinic-native")

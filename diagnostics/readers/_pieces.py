@@ -124,7 +124,7 @@ class Piece:
             held[at, place] = True
         for at, line in enumerate(self._metrics[self.done : self.done + len(held)]):
             mask = held[at].tobytes()
-            if mask not in known.masks or mask.count(1) != line.body.count(b":"):
+            if mask not in known.tables.masks or mask.count(1) != line.body.count(b":"):
                 return at
         return len(held)
 

@@ -8,7 +8,7 @@ from klinic.diagnostics.readers._held import Held, Lines
 from klinic.diagnostics.readers._metricline import MetricLine, Parsed, named, start_of
 from klinic.diagnostics.readers._pieces import line_of
 from klinic.diagnostics.readers._plainline import Items, spelled_alike
-from klinic.diagnostics.readers._release import Release
+from klinic.diagnostics.readers._release import Release, writer_of
 from klinic.diagnostics.readers._text import Frame, Frames, find_bar
 from klinic.diagnostics.readers._validation import ValidationScan, ValidationText
 from klinic.diagnostics.readers._words import Words
@@ -50,6 +50,11 @@ class VerlSession:
                 continue
             self._all(self._frames.feed(piece))
         return self._drain()
+
+    def foresee(self, data: bytes) -> None:
+        """These bytes come soon."""
+        if self._bulk and len(data) >= MANY and data.endswith(b"\n") and not self._wrapped:
+            self._bulk.foresee(data)
 
     def slow(self, raw: bytes, line: int) -> list[Event]:
         """Take one whole line; what it gave."""
@@ -208,18 +213,12 @@ class VerlSession:
         return values
 
     def _tell_meta(self, parsed: Parsed) -> None:
-        writer = self._writer(parsed)
+        writer = writer_of(parsed.keys) or self._framework or ("verl" if parsed.items else "")
         guess = self._release.seen(parsed.keys, fixed=bool(self._decimals)) if writer == "verl" else ""
         version = self._words.version or guess
         if not self._told or (version and version != self._told):
             self._told = version or "?"
             self._events.append(Meta(framework=writer, version=version))
-
-    def _writer(self, parsed: Parsed) -> str:
-        """Forks of verl write its metric lines and keys of their own."""
-        if "\0perf/delta_time/" in "\0".join(["", *parsed.keys]):
-            return "siirl"
-        return self._framework or ("verl" if parsed.items else "")
 
     def _read_validation(self) -> None:
         if (found := self._validation.drain()) is None or any(

@@ -25,7 +25,11 @@ class Head:
 
 class Session(Protocol):
     """One source being read. `copy.deepcopy` of it works at any time (no generators, no open files inside):
-    a live view closes a copy to see what the source would give if it ended here."""
+    a live view closes a copy to see what the source would give if it ended here.
+
+    A session may have a method `foresee(data)` more: it is told of bytes before they are fed, in order and as the same
+    objects where nothing comes between; threads may work ahead, and nothing of what it reports may depend on it.
+    """
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Take the next bytes; report what is certain by now."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from klinic.diagnostics.readers._lookahead import foreseen
 from klinic.diagnostics.readers._pipe import opened, standard_input
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
@@ -107,15 +108,20 @@ class PartReading:
         if stream is None:
             return
         left = None if limit is None else max(limit - self.size, 0)
+        for data in foreseen(self._filled(stream, left), lambda: getattr(self._session, "foresee", None)):
+            yield from self._take(data)
+
+    def _filled(self, stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
+        """The source in blocks of a useful size; the first one large enough to tell the format."""
         fresh = b""
-        for piece in self._decoded(stream, left):
+        for piece in self._decoded(stream, limit):
             fresh += piece
             if len(fresh) < BLOCK or (self._session is None and len(self.head) + len(fresh) < HEAD):
                 continue
-            yield from self._take(fresh)
+            yield fresh
             fresh = b""
         if fresh:
-            yield from self._take(fresh)
+            yield fresh
 
     def _decoded(self, stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
         for block in blocks(stream, limit):

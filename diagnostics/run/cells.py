@@ -131,7 +131,7 @@ class Cells:
         for name, column in self._values.items():
             if column:
                 self._ends[name] = min(self._base + len(column), base)
-                del column[: base - self._base]
+                self._values[name] = column[base - self._base :]  # series may stand on the one before
         for codes in self._codes.values():
             for row in [row for row in codes if row < base]:
                 del codes[row]
@@ -157,7 +157,7 @@ class Cells:
 
         if len(column) < height:
             column = column + array("d", [math.nan] * (height - len(column)))
-        return pl.Series(name, np.array(column), dtype=pl.Float64, nan_to_null=True)
+        return pl.Series(name, np.frombuffer(column), dtype=pl.Float64, nan_to_null=True)
 
     def _long(self, height: int) -> pl.Series:
         import numpy as np

@@ -62,6 +62,10 @@ class Columns(Cells):
         other._own = {name: other._values[name] for name in self._own}
         return other
 
+    def _forget(self, base: int) -> None:
+        super()._forget(base)
+        self._own = {name: self._values[name] for name in self._own}
+
     def name(self, raw: str) -> str:
         """The column's name for a name as written."""
         return self._resolve(raw)[0]
@@ -116,7 +120,8 @@ class Columns(Cells):
         """Append rows [start, end) of a block to these columns."""
         import numpy as np
 
-        first, values = self.rows, np.ascontiguousarray(block.values[start:end].T)
+        first, values = self.rows, block.values[start:end].T
+        values = values if values.strides[1] == values.itemsize else np.ascontiguousarray(values)
         held = values == values
         codes = [(row - start, place, code) for (row, place), code in block.codes.items() if start <= row < end]
         for row, place, _ in codes:

@@ -52,6 +52,9 @@ class Block:
     codes: Mapping[tuple[int, int], int] = field(default_factory=dict)
     line: int | None = None
 
+    def __deepcopy__(self, _: dict[int, Any]) -> Block:
+        return self  # nothing in it is ever changed
+
     def holds(self, place: int) -> np.ndarray:
         """Which rows have a value of the metric at a place, finite or not."""
         held: np.ndarray = self.values[:, place] == self.values[:, place]
@@ -84,7 +87,8 @@ class Block:
         parts = zip(starts, blocks, strict=False)
         codes = {(at + start, place): code for start, block in parts for (at, place), code in block.codes.items()}
         steps = np.concatenate([block.steps for block in blocks])
-        values = np.concatenate([block.values for block in blocks])
+        values = np.empty((len(blocks[0].names), len(steps))).T  # by column, as what is made of them will be
+        np.concatenate([block.values for block in blocks], out=values)
         timed = any(block.times is not None for block in blocks)
         known = [np.full(len(block.steps), np.nan) if block.times is None else block.times for block in blocks]
         times = np.concatenate(known) if timed else None
