@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -49,26 +49,44 @@ def later(text: str) -> str:
 def retold(text: str) -> str:
     """What was said in English while a run was read or judged, in the language that is spoken now.
 
-    The message file NOTES knows it by the template that it was made from; English where no template fits.
+    The message files RETOLD know it by the template that it was made from; what stands in a gap is told in the same
+    way. Where no template fits, a place before a colon stays as it is, and each part between semicolons counts alone.
     """
-    for pattern, template in _templates(_LANG.get()):
-        if hit := pattern.fullmatch(text):
-            return template.format(*hit.groups())
+    lang = _LANG.get()
+    return text if lang == "en" else _retold(text, lang, DEEPEST)
+
+
+RETOLD = ("notes.yaml", "errors.yaml", "foreign.yaml")
+DEEPEST = 20  # gaps within gaps, and parts behind joints
+_JOINTS = ((": ", "："), ("; ", "；"), ("；", "；"))
+
+
+def _retold(text: str, lang: Lang, deeper: int) -> str:
+    for pieces, pattern, template in _templates(lang) if deeper else ():
+        if all(piece in text for piece in pieces) and (hit := pattern.fullmatch(text)):
+            return template.format(*(_retold(part, lang, deeper - 1) for part in hit.groups()))
+    for joint, told in _JOINTS if deeper else ():
+        before, found, after = text.partition(joint)
+        parts = (_retold(part, lang, deeper - 1) for part in (before, after)) if found else ()
+        if (joined := told.join(parts)) and joined != before + told + after:
+            return joined
     return text
 
 
-NOTES = "notes.yaml"
-
-
 @cache
-def _templates(lang: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Templates of NOTES as patterns, the one that says most first."""
-    file = files("klinic.diagnostics").joinpath("messages", lang, NOTES)
-    known = parsed(file.read_text("utf-8")) if file.is_file() else {}
-    ordered = sorted(known.items(), key=lambda pair: -len(pair[0]))
-    return tuple(
-        (re.compile("(.+?)".join(map(re.escape, said.split("{}"))), re.DOTALL), told) for said, told in ordered
-    )
+def _templates(lang: str) -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
+    """Templates of RETOLD: the words between gaps, the pattern, what is said; the one with most words first."""
+    folder = files("klinic.diagnostics").joinpath("messages", lang)
+    found = [folder.joinpath(name) for name in RETOLD]
+    known = {said: told for file in found if file.is_file() for said, told in parsed(file.read_text("utf-8")).items()}
+    parts = sorted(((said.split("{}"), told) for said, told in known.items()), key=lambda pair: -len("".join(pair[0])))
+    return tuple((tuple(pieces), _pattern(pieces), told) for pieces, told in parts)
+
+
+def _pattern(pieces: Sequence[str]) -> re.Pattern[str]:
+    """Words with gaps between them; a gap reaches over a joint only where the words themselves hold one."""
+    joined = any(joint in piece for piece in pieces for joint, _ in _JOINTS)
+    return re.compile(("(.+?)" if joined else "((?:(?!: |; |；).)+?)").join(map(re.escape, pieces)), re.DOTALL)
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from klinic.diagnostics.entries import entry_points
-from klinic.diagnostics.meant import nearest as nearest
+from klinic.diagnostics.meant import nearest
 
 COMMANDS = "klinic.commands"
 CANNOT_JUDGE = 2
@@ -32,8 +32,10 @@ def fail(message: str, code: int = CANNOT_JUDGE) -> NoReturn:
 
 
 def say(message: str) -> None:
-    """A message on stderr: one line, also where a path or a name in it holds line ends or terminal codes."""
-    line = " ".join(message.encode("utf-8", "replace").decode().split())
+    """A message on stderr, in the language that is spoken: one line, whatever a path or a name in it holds."""
+    from klinic.diagnostics.language import retold
+
+    line = retold(" ".join(message.encode("utf-8", "replace").decode().split()))
     shown = "".join(sign if sign.isprintable() else "?" for sign in line)
     try:
         click.echo(f"klinic: {shown}", err=True)
@@ -112,7 +114,7 @@ class Klinic(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            fail("interrupted", INTERRUPTED)
+            raise click.Abort from None  # click would say an empty line before it
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes stdout
             raise SystemExit(BROKEN_PIPE) from None
@@ -138,37 +140,55 @@ class Klinic(click.Group):
             if getattr(sys, name) is None:  # closed by the caller: what is said goes nowhere
                 setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
 
+        words = sys.argv[1:] if args is None else args
+
         def run() -> Any:
-            return super(Klinic, self).main(args, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
+            return super(Klinic, self).main(words, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
 
         if standalone_mode:  # a command's objects live until it ends: looking for garbage among them finds little
             gc.set_threshold(200_000, 20, 20)
-        return _guarded(run) if standalone_mode else run()
+        return _guarded(run, words) if standalone_mode else run()
 
 
-def _guarded(run: Callable[[], Any]) -> NoReturn:
+def _guarded(run: Callable[[], Any], words: Sequence[str]) -> NoReturn:
+    """Leave with the command's exit code; what ends it is told in the language that its words ask for."""
+    from klinic.diagnostics.cli.lang import asked
+    from klinic.diagnostics.language import speaking
+
     try:
-        result = run()
+        with speaking("en"):  # what --lang sets ends here, also where the words behind it were never understood
+            result = run()
         gc.freeze()  # nor is it looked for where the interpreter ends
-    except click.exceptions.NoArgsIsHelpError as error:  # `klinic` or `klinic rules` alone: its message is the help
-        click.echo(error.format_message(), err=True)
-        raise SystemExit(error.exit_code) from None
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "klinic"
-        fail(f"{_lowered(error.format_message()).rstrip('.')} (see {where} --help)", error.exit_code)
-    except click.ClickException as error:
-        fail(error.format_message(), CANNOT_JUDGE)
-    except (KeyboardInterrupt, click.Abort):
-        fail("interrupted", INTERRUPTED)
-    except OSError as error:
-        if os.environ.get("KLINIC_TRACEBACK"):
-            raise
-        fail(f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}")
     except Exception as error:
-        if os.environ.get("KLINIC_TRACEBACK"):
+        if os.environ.get("KLINIC_TRACEBACK") and not isinstance(error, click.ClickException | click.Abort):
             raise
-        fail(f"internal error: {type(error).__name__}: {error} (KLINIC_TRACEBACK=1 shows where)")
+        with speaking(asked(words)):
+            _told(error)
+    except KeyboardInterrupt:
+        with speaking(asked(words)):
+            fail("interrupted", INTERRUPTED)
     raise SystemExit(result if isinstance(result, int) else 0)
+
+
+def _told(error: Exception) -> NoReturn:
+    """Say in one line what ended a command, and leave."""
+    from klinic.diagnostics.language import retold, tr
+
+    match error:
+        case click.exceptions.NoArgsIsHelpError():  # `klinic` or `klinic rules` alone: its message is the help
+            click.echo(error.format_message(), err=True)
+            raise SystemExit(error.exit_code)
+        case click.UsageError():
+            where = error.ctx.command_path if error.ctx else "klinic"
+            said = retold(_lowered(error.format_message()).rstrip("."))
+            fail(tr("{} (see {} --help)", said, where), error.exit_code)
+        case click.ClickException():
+            fail(error.format_message(), CANNOT_JUDGE)
+        case click.Abort():
+            fail("interrupted", INTERRUPTED)
+        case OSError():
+            fail(f"{error.filename or 'output'}: {(error.strerror or str(error)).lower()}")
+    fail(f"internal error: {type(error).__name__}: {error} (KLINIC_TRACEBACK=1 shows where)")
 
 
 def _lowered(message: str) -> str:

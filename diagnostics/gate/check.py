@@ -13,7 +13,7 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.gate import require
 from klinic.diagnostics.gate.naming import absent, in_run
 from klinic.diagnostics.gate.settings import Accepted, Settings
-from klinic.diagnostics.language import tr
+from klinic.diagnostics.language import retold, tr
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
@@ -38,7 +38,7 @@ def check(run: Run, settings: Settings, today: date, cards: Any = None) -> Sheet
 
 def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
     """The sheet of a path that could not be read."""
-    return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", problem),))
+    return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", retold(problem)),))
 
 
 def _steps(run: Run, least: int) -> list[Item]:
