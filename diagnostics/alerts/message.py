@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from klinic.diagnostics.alerts.mask import Mask
-from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 from klinic.diagnostics.live.changes import Change
 from klinic.diagnostics.live.look import Look
 from klinic.diagnostics.report.phrases import evidence_words, sentence, telling
@@ -99,37 +99,12 @@ def message(change: Change) -> Message:
     if change.finding is not None:
         return _finding(change.finding, look, common)
     if change.incident is not None:
-        one = change.incident
-        title = f"klinic {one.severity}: {one.name} ({one.id}) in {look.name}"
-        rule = {"id": one.id, "name": one.name}
-        evidence = (f"line {one.line}: {one.text}",) if one.text else ()
-        why = f"{sentence(one.cause)} {sentence(one.fix)}"
-        return Message(
-            "incident",
-            one.severity,
-            title,
-            story=sentence(one.message),
-            rule=rule,
-            evidence=evidence,
-            why=why,
-            **common,
-        )
+        return _incident(change.incident, look, common)
     if change.kind == "stalled":
         title = f"klinic warn: {look.name} stands still"
         story = f"No new step for {look.silent / 60:.0f} min; one takes {look.pace or 0:.0f} s as a rule."
         return Message("stall", Severity.WARN, title, story=story, **common)
-    title = f"klinic {change.severity}: {look.name} {ENDS.get(look.state, look.state)}"
-    story = look.diagnosis.story if look.diagnosis else ""
-    error = str(look.run.manifest.get("error") or "")
-    return Message(
-        "end",
-        change.severity,
-        title,
-        story=story,
-        evidence=(error,) if error else (),
-        prescription=_prescribed(look.diagnosis),
-        **common,
-    )
+    return _end(change.severity, look, common)
 
 
 def _about(look: Look) -> dict[str, Any]:
@@ -154,6 +129,32 @@ def _finding(one: Finding, look: Look, common: Mapping[str, Any]) -> Message:
         story=look.diagnosis.story if look.diagnosis else sentence(one.message),
         evidence=tuple(evidence_words(item) for item in telling(one.evidence)),
         why=sentence(one.message),
+        prescription=_prescribed(look.diagnosis),
+        **common,
+    )
+
+
+def _incident(one: Incident, look: Look, common: Mapping[str, Any]) -> Message:
+    return Message(
+        "incident",
+        one.severity,
+        f"klinic {one.severity}: {one.name} ({one.id}) in {look.name}",
+        rule={"id": one.id, "name": one.name},
+        story=sentence(one.message),
+        evidence=(f"line {one.line}: {one.text}",) if one.text else (),
+        why=f"{sentence(one.cause)} {sentence(one.fix)}",
+        **common,
+    )
+
+
+def _end(severity: Severity, look: Look, common: Mapping[str, Any]) -> Message:
+    error = str(look.run.manifest.get("error") or "")
+    return Message(
+        "end",
+        severity,
+        f"klinic {severity}: {look.name} {ENDS.get(look.state, look.state)}",
+        story=look.diagnosis.story if look.diagnosis else "",
+        evidence=(error,) if error else (),
         prescription=_prescribed(look.diagnosis),
         **common,
     )

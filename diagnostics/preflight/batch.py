@@ -40,23 +40,11 @@ def arithmetic(s: Settings) -> Iterator[str]:
     """The same in words, a line a fact."""
     x = batch_numbers(s)
     if x["responses"]:
-        yield (
-            tr(
-                "{} x {} = {} a step",
-                plural(x["prompts"], "prompt"),
-                plural(x["n"], "response"),
-                plural(x["responses"], "response"),
-            )
-        )
+        prompts, each = plural(x["prompts"], "prompt"), plural(x["n"], "response")
+        yield tr("{} x {} = {} a step", prompts, each, plural(x["responses"], "response"))
     if x["updates"] and x["mini_batch_responses"]:
-        yield (
-            tr(
-                "mini batch of {} = {}; U = {} a step",
-                plural(x["mini_batch_prompts"], "prompt"),
-                plural(x["mini_batch_responses"], "response"),
-                plural(x["updates"], "update"),
-            )
-        )
+        prompts, all_ = plural(x["mini_batch_prompts"], "prompt"), plural(x["mini_batch_responses"], "response")
+        yield tr("mini batch of {} = {}; U = {} a step", prompts, all_, plural(x["updates"], "update"))
     if x["mini_batch_per_gpu"]:
         share = plural(x["mini_batch_per_gpu"], "response")
         yield tr("{}: {} of a mini batch each{}", plural(x["gpus"], "GPU"), share, _micro(x, s))

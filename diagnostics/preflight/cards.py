@@ -10,11 +10,13 @@ from typing import Any
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.diagnose import JudgeError, diagnose, installed_cards
 from klinic.diagnostics.engine.model import Finding, Severity
+from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.language import spoken
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.run import Source as RunSource
+from klinic.diagnostics.signals import compile_text, evaluate
 from klinic.diagnostics.verlconfig import facts
 from klinic.diagnostics.verlconfig.table import version
 
@@ -53,9 +55,6 @@ def _keys_of(card: Card) -> list[str]:
 
 def _write(finding: Finding, card: Card, run: Run) -> tuple[str, ...]:
     """The first remedy of the card that fits the run."""
-    from klinic.diagnostics.engine.planned import planned
-    from klinic.diagnostics.signals import compile_text, evaluate
-
     about, judged = facts(run), planned(run)
 
     def last(text: str, kind: str) -> Any:

@@ -59,8 +59,7 @@ class Source:
     """A launch as read: text as it stands in the file, its overrides in order, variables, and where the launch is.
 
     user: whether a person wrote the overrides (against a composed config, which holds every key).
-    passes_arguments: the script hands its own arguments on to verl. folder: where relative paths begin.
-    roots: where files that the launch names may be looked at; anywhere where None.
+    folder: where relative paths begin. roots: where files that the launch names may be looked at; anywhere where None.
     """
 
     path: str
@@ -70,7 +69,6 @@ class Source:
     exported: tuple[Exported, ...] = ()
     anchor: Place = field(default_factory=lambda: Place("command line"))
     user: bool = True
-    passes_arguments: bool = False
     folder: Path = field(default_factory=Path)
     roots: tuple[Path, ...] | None = None
 

@@ -35,7 +35,6 @@ class _Reading:
     exported: list[Exported] = field(default_factory=list)
     anchor: Place | None = None
     launched: bool = False
-    arguments: bool = False
     in_array: bool = False
     exporting: bool = False
 
@@ -62,7 +61,6 @@ def read_script(text: str, path: str) -> Source:
         tuple(reading.written),
         tuple(reading.exported),
         anchor,
-        passes_arguments=reading.arguments,
         folder=Path(path).parent,
     )
 
@@ -103,10 +101,7 @@ def _read(reading: _Reading, word: Word, raw: str, begins: bool) -> None:
         reading.launched = True
         reading.anchor = reading.anchor or reading.place(word.start)
         return
-    if _ARGUMENTS.search(word.value):
-        reading.arguments = True
-        return
-    if not _assigned(reading, word, raw):
+    if not _ARGUMENTS.search(word.value) and not _assigned(reading, word, raw):
         _overrides(reading, word, raw)
 
 

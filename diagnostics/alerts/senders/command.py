@@ -14,7 +14,6 @@ from klinic.diagnostics.alerts.wire import Trouble
 
 SUMMARY = "a command; run: [PROGRAM, ARGUMENT, ...]"
 TAKES = ("run",)
-WORDS = ("title", "text", "severity", "run", "step", "rule", "story", "prescription")
 
 
 def deliver(message: Message, channel: Channel, timeout: float) -> None:
@@ -54,6 +53,6 @@ def _filled(word: str, message: Message) -> str:
         "story": message.story,
         "prescription": " ".join(message.prescription),
     }
-    for name in WORDS:
-        word = word.replace(f"{{{name}}}", values[name])
+    for name, value in values.items():
+        word = word.replace(f"{{{name}}}", value)
     return word.replace("\0", "")

@@ -10,7 +10,6 @@ from klinic.diagnostics.env.packages import fits, installed, pinned
 from klinic.diagnostics.language import tr
 
 PYTHON, TOPIC = ">=3.11,<3.13", "Software"
-NEEDS_GPU = ("vllm",)
 
 
 def lines(machine: Machine) -> Iterator[Line]:

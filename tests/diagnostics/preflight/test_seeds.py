@@ -47,7 +47,6 @@ def test_the_p40_command(data: Path, home: Path) -> None:
         ("variable-unread", 4, "warn"),
         ("variable-unread", 6, "info"),
     ]
-    assert report.source.passes_arguments
 
 
 def test_the_twelve_parameters(data: Path, home: Path) -> None:

@@ -51,7 +51,6 @@ def test_a_script() -> None:
         ("+a.b=c", 20, 25, False),
         ("~critic.optim.lr", 20, 32, False),
     ]
-    assert source.passes_arguments
     assert str(source.anchor).startswith("run.sh:15:")
     assert {one.name for one in source.exported} >= {"MODEL", "VLLM_USE_V1"}
 
