@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 Steps = npt.NDArray[np.int64]
 FAR, HELD, OF = 4.0, 4, 5  # beyond 4 x the noise at 4 of 5 shared steps
 LEAST = 8  # shared steps without which nothing is said
-CLOCKS = ("timing", "perf/", "training/global_step")  # what the machine decides
+CLOCKS = ("timing", "perf/", "training/global_step")
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,13 @@ def partings(runs: Sequence[Named]) -> list[Parting]:
     return list(first.values())
 
 
+def is_of_the_machine(name: str) -> bool:
+    """Whether the machine rather than the training decides a metric."""
+    return name.startswith(CLOCKS) or "/perf/" in name
+
+
 def _parting(one: Named, other: Named, name: str) -> Parting | None:
-    if name.startswith(CLOCKS) or "/perf/" in name:
+    if is_of_the_machine(name):
         return None
     steps, (a, b) = shared((one.run, other.run), name)
     if len(steps) < LEAST:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from klinic.diagnostics.engine.curves import median_of, noise
-from klinic.diagnostics.gate.partings import CLOCKS, Floats, Named, shared
+from klinic.diagnostics.gate.partings import Floats, Named, is_of_the_machine, shared
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.signals.node import SPARSE, rank_of
 
@@ -63,7 +63,7 @@ def _directed(name: str) -> bool:
     info = metric(name)
     if info is None or info.direction == "neither" or name.endswith(("/max", "/min")):
         return False
-    return not name.startswith(CLOCKS) and "/perf/" not in name
+    return not is_of_the_machine(name)
 
 
 def level(run: Named, baselines: Sequence[Named], name: str) -> Level | None:
