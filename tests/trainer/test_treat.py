@@ -33,7 +33,10 @@ def test_a_run_a_hundred_times_too_hot_comes_back_into_range():
     assert found.overrides == [f"{LR}=5e-05"]  # the healthy runs of that model have 5e-5
     was, now = (HOT / "command.txt").read_text(), found.command
     assert now == was.strip().replace(f"{LR}=0.005", f"{LR}=5e-05")
-    assert "resume" in " ".join(found.missing)
+    told = " ".join(found.missing)
+    assert "trainer.experiment_name" in told
+    assert "resume" not in told  # the run had trainer.resume_mode=disable
+    assert "VERL_FILE_LOGGER_PATH" in told  # verl's file logger would empty the old run's metrics
 
 
 def test_text_says_the_diff_why_and_the_launch():
@@ -110,6 +113,41 @@ def test_a_plain_command_is_planned_without_what_belongs_to_the_old_run(tmp_path
     plan = treated_plan(origin(HOT), [f"{LR}=5e-05"], [], tmp_path / "new")
     words = [text for text in plan.user if text.startswith((LR, "trainer.experiment_name"))]
     assert words == [f"{LR}=5e-05"]
+
+
+def test_a_launch_that_would_resume_says_so_until_it_has_a_name_of_its_own(tmp_path):
+    shutil.copy(HOT / "metrics.jsonl", tmp_path)
+    (tmp_path / "command.txt").write_text(f"python3 -m verl.trainer.main_ppo {LR}=0.005 trainer.experiment_name=a\n")
+    assert "would resume from its checkpoints" in " ".join(treat(tmp_path).missing)
+    found = treat(tmp_path, more=["trainer.experiment_name=b"])
+    assert not [text for text in found.missing if "checkpoints" in text]
+    assert found.command.split()[3:] == [f"{LR}=5e-05", "trainer.experiment_name=b"]
+
+
+def test_overrides_go_behind_the_treatment_and_have_to_be_some(tmp_path):
+    script = tmp_path / "again.sh"
+    assert run(HOT, "trainer.experiment_name=hot-2", "--out", script).exit_code == 0
+    assert "trainer.experiment_name=hot-2" in script.read_text()
+    assert "no override" in str(run(HOT, "hot-2").exception.message)
+
+
+def test_a_dry_run_shows_the_launch_and_starts_nothing(tmp_path):
+    parent = tmp_path / "sick"
+    parent.mkdir()
+    shutil.copy(HOT / "metrics.jsonl", parent)
+    (parent / "launch.json").write_text(json.dumps({"recipe": "ppo-cpu", "user": [f"{LR}=0.005"]}))
+    result = run(parent, "--train", "--dry-run", "data.seed=7")
+    assert (result.exit_code, result.return_value) == (0, 0), result.output
+    launch = result.stdout.partition("Launch with --train:")[2]
+    assert f"{LR}=5e-05" in launch
+    assert "data.seed=7" in launch
+    assert [path.name for path in tmp_path.iterdir()] == ["sick"]
+    assert "belongs to --train" in str(run(parent, "--dry-run").exception.message)
+
+
+def test_a_run_that_never_started_is_sent_to_preflight():
+    text = run(LOGS / "h200" / "err_hydra_typo").stdout.replace("\n", " ")
+    assert f"`klinic preflight {LOGS / 'h200' / 'err_hydra_typo'} --fix`" in text
 
 
 def test_a_list_of_overrides_becomes_a_command(tmp_path):

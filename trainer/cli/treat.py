@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the launch command as a script.")
 @click.option("--alternatives", is_flag=True, help="Show what else could be tried, in order.")
-@click.option("--train", "launching", is_flag=True, help="Launch the treated run; KEY=VALUE go behind the treatment.")
+@click.option("--train", "launching", is_flag=True, help="Launch the treated run.")
+@click.option("--dry-run", is_flag=True, help="With --train: print the full verl command and start nothing.")
 @click.option("--run-dir", type=click.Path(path_type=Path), help="Where it is written; else <RUN>-treated.")
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The run's config.")
 @click.option("--profile", default="default", show_default=True, metavar="NAME")
@@ -31,30 +32,40 @@ def treat(
     out: Path | None,
     alternatives: bool,
     launching: bool,
+    dry_run: bool,
     run_dir: Path | None,
     config: Path | None,
     profile: str,
 ) -> int:
     """Say which config changes cure RUN and give its launch command with them.
 
-    RUN is a run directory, a folder with a log and its command.txt, or a log. Exit status: 0, also where there is
-    nothing to treat; 2 where RUN cannot be judged; with --train the launch's own.
+    RUN is a run directory, a folder with a log and its command.txt, or a log. KEY=VALUE go behind the treatment. Exit
+    status: 0, also where there is nothing to treat; 2 where RUN cannot be judged; with --train the launch's own.
     """
-    if more and not launching:
-        raise click.UsageError("overrides belong to a launch: add --train")
-    found = _treatment(run, config, profile)
+    if dry_run and not launching:
+        raise click.UsageError("--dry-run belongs to --train: without it nothing is started anyway")
+    _known(more)
+    found = _treatment(run, config, profile, more)
     _show(found, form, alternatives)
     if out is not None:
         _write(found, out)
-    return _launch(found, more, run_dir) if launching and found.changes else 0
+    return _launch(found, more, run_dir, dry_run) if launching and found.changes else 0
 
 
-def _treatment(path: Path, config: Path | None, profile: str) -> Treatment:
+def _known(words: tuple[str, ...]) -> None:
+    from klinic.diagnostics.verlconfig.overrides import override
+
+    for word in words:
+        if override(word) is None:
+            raise click.UsageError(f"{word!r} is no override; write KEY=VALUE (or +KEY=VALUE, ~KEY)")
+
+
+def _treatment(path: Path, config: Path | None, profile: str, more: tuple[str, ...]) -> Treatment:
     from klinic.diagnostics.readers import ReadError
     from klinic.trainer.treat.treatment import read_run, treat
 
     try:
-        return treat(path, _configured(read_run(path), config), profile=profile)
+        return treat(path, _configured(read_run(path), config), more, profile=profile)
     except (ReadError, ValueError) as error:
         fail(str(error))
     except OSError as error:
@@ -93,14 +104,20 @@ def _write(found: Treatment, out: Path) -> None:
         fail(f"{out}: {error.strerror}")
 
 
-def _launch(found: Treatment, more: tuple[str, ...], run_dir: Path | None) -> int:
+def _launch(found: Treatment, more: tuple[str, ...], run_dir: Path | None, dry_run: bool) -> int:
     from klinic.trainer.plan import PlanError
+    from klinic.trainer.plan.show import command
     from klinic.trainer.recipes import RecipeError
-    from klinic.trainer.treat.apply import next_to, train, treated_plan
+    from klinic.trainer.treat.apply import next_to, refused, train, treated_plan
 
     place = (run_dir or next_to(Path(found.path))).absolute()
     try:
-        return train(treated_plan(found.origin, found.overrides, more, place), found.path, found.overrides)
+        plan = treated_plan(found.origin, found.overrides, more, place)
+        if dry_run:
+            refused(plan)
+            click.echo(f"\nLaunch with --train:\n{command(plan)}")
+            return 0
+        return train(plan, found.path, found.overrides)
     except (PlanError, RecipeError) as error:
         fail(str(error))
     except OSError as error:

@@ -37,11 +37,17 @@ def next_to(parent: Path) -> Path:
     return next(name for name in names if not name.exists())
 
 
+def refused(plan: Plan) -> None:
+    """Raises PlanError for the first thing of a plan that is known to fail."""
+    for problem in problems(plan):
+        raise PlanError(problem)
+
+
 def train(plan: Plan, parent: str, changes: Sequence[str], options: Options | None = None) -> int:
     """Launch; gives the launch's exit code. Raises PlanError for what is known to fail, OSError for a full disk."""
-    for problem in (plugin_problem(plan.cpu), *problems(plan)):
-        if problem:
-            raise PlanError(problem)
+    if problem := plugin_problem(plan.cpu):
+        raise PlanError(problem)
+    refused(plan)
     plan.run_dir.mkdir(parents=True, exist_ok=True)
     keep(plan)
     with RunDirectory(plan.run_dir) as run:

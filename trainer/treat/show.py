@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from klinic.diagnostics.engine.settings import hydra
@@ -36,7 +37,11 @@ def nothing(treatment: Treatment) -> str:
     """Why there is nothing to change."""
     diagnosis = treatment.diagnosis
     if diagnosis.incidents:
-        return "No metric calls for a change; " + "; ".join(f"{one.name}: {one.fix}" for one in diagnosis.incidents)
+        told = "; ".join(f"{one.name}: {one.fix}" for one in diagnosis.incidents)
+        checks = (
+            f"`klinic preflight {shlex.quote(treatment.path)} --fix` prints the launch, corrected where that is known."
+        )
+        return f"No metric calls for a change; {told}{f' {checks}' if treatment.origin.known else ''}"
     loud = [finding.name for finding in diagnosis.findings if finding.severity > 1 and finding.root_cause is None]
     if loud:
         return f"No config change cures {', '.join(loud)}: the cause lies outside the config (reward, data, engine)"

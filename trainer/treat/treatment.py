@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from klinic.diagnostics.engine.settings import is_assumed
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
 from klinic.trainer.treat.origin import Origin, origin
+from klinic.trainer.treat.places import clashes
 
 METRICS = "metrics.jsonl"
 
@@ -29,7 +30,7 @@ class Change:
 class Treatment:
     """changes: to apply together, in order. alternatives: what else could be tried, one at a time, in order.
 
-    missing: what is not known of the run and what follows from that, in sentences.
+    missing: what is not known of the run and what follows from that, in sentences. more: overrides of the user's own.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Treatment:
     alternatives: tuple[Change, ...]
     origin: Origin
     missing: tuple[str, ...]
+    more: tuple[str, ...] = ()
 
     @property
     def overrides(self) -> list[str]:
@@ -48,7 +50,7 @@ class Treatment:
     @property
     def command(self) -> str:
         """The new launch command; empty where nothing is to be changed or the old one is unknown."""
-        return self.origin.command(self.overrides) if self.changes else ""
+        return self.origin.command([*self.overrides, *self.more]) if self.changes else ""
 
 
 def read_run(path: Path) -> Run:
@@ -57,18 +59,22 @@ def read_run(path: Path) -> Run:
     return open_run(metrics if metrics.is_file() and not (path / "run.json").is_file() else path)
 
 
-def treat(path: Path, run: Run | None = None, **options: Any) -> Treatment:
-    """Diagnose the run at `path` and say what to change. options: of `diagnose`. Raises ReadError, CardError."""
+def treat(path: Path, run: Run | None = None, more: Sequence[str] = (), **options: Any) -> Treatment:
+    """Diagnose the run at `path` and say what to change. options: of `diagnose`. Raises ReadError, CardError.
+
+    more: overrides of the user's own, behind the treatment.
+    """
     run = run or read_run(path)
     diagnosis = diagnose(run, **options)
     changes = [Change(one, is_assumed(run, one.key)) for one in diagnosis.prescription]
     first = tuple(change for change in changes if change.override.rank == 1)
     later = tuple(change for change in changes if change.override.rank > 1)
     found = origin(path)
-    return Treatment(str(path), run, diagnosis, first, later, found, tuple(_missing(run, first, found)))
+    missing = _missing(run, first, found, more)
+    return Treatment(str(path), run, diagnosis, first, later, found, tuple(missing), tuple(more))
 
 
-def _missing(run: Run, changes: tuple[Change, ...], found: Origin) -> list[str]:
+def _missing(run: Run, changes: tuple[Change, ...], found: Origin, more: Sequence[str]) -> list[str]:
     said = []
     assumed = [change.override.key for change in changes if change.assumed]
     if changes and not run.config:
@@ -77,11 +83,8 @@ def _missing(run: Run, changes: tuple[Change, ...], found: Origin) -> list[str]:
         said.append(f"computed from verl's defaults: {', '.join(assumed)}; give the run's own with --config FILE")
     if changes and not found.known and (run.source.framework or "verl") == "verl":
         said.append("the launch command is unknown: put these overrides behind your own, in place of older ones")
-    if changes and found.file is not None:
-        said.append(
-            "the command writes where the old run wrote and would resume from its checkpoints: "
-            "name another trainer.experiment_name"
-        )
+    if changes:
+        said.extend(clashes(found, [*(change.override.override for change in changes), *more]))
     return said
 
 
