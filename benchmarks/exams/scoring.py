@@ -11,13 +11,13 @@ import yaml
 
 from .marking import Mark, Said
 
-ELSEWHERE = {  # ends of verl's keys -> the same setting in TRL and OpenRLHF
-    "optim.lr": ("learning_rate",),
+ELSEWHERE = {  # ends of verl's keys -> the same setting in TRL, OpenRLHF and slime
+    "optim.lr": ("learning_rate", "lr"),
     "ppo_epochs": ("max_epochs", "num_iterations"),
     "kl_loss_coef": ("beta", "init_kl_coef"),
     "clip_ratio_high": ("epsilon_high",),
     "rollout.n": ("num_generations", "n_samples_per_prompt"),
-    "max_response_length": ("max_completion_length", "generate_max_len"),
+    "max_response_length": ("max_completion_length", "generate_max_len", "rollout_max_response_len"),
     "clip_grad": ("max_grad_norm", "max_norm"),
 }
 

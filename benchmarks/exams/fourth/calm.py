@@ -8,6 +8,7 @@ from ..editing import lengths, times, toward
 from .host import Host, of_rewards, phases
 from .noise import around, share_noise, wander
 from .policy import KL, LR, PPL, kept_down
+from .schedule import resumed_twice
 from .world import ACTOR
 
 Calm = Callable[[Host, np.random.Generator], None]
@@ -115,13 +116,6 @@ def slow_steps(t: Host, rng: np.random.Generator) -> None:
     rows = rng.choice(np.arange(2, len(t)), size=2, replace=False)
     for name in phases(t.columns):
         t[name][rows] = t[name][rows] * 4
-
-
-def resumed_twice(t: Host, rng: np.random.Generator) -> None:
-    """Stopped and resumed twice from the last checkpoint: a few steps are done again, with other samples."""
-    back = max(1, min(5, len(t) // 10))
-    for place in (len(t) // 3, 2 * len(t) // 3):
-        t.steps = t.steps[:place] + [step - back for step in t.steps[place:]]
 
 
 def scale_of_points(t: Host, rng: np.random.Generator) -> None:

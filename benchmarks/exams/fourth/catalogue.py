@@ -242,7 +242,7 @@ FAULTS = (
     ),
     Fault("half_precision", e.half_precision, ("math", "points", "gsm8k"), (SCORE,), "start", told=True),
     Fault("kl_coef_inert", e.kl_coef_inert, ("math", "rm", "points"), (SCORE,), "start", told=True),
-    Fault("batch_padded", e.batch_padded, ("math", "points"), (SCORE,), "start", told=True),
+    Fault("batch_padded", e.batch_padded, ("math", "points"), (SCORE,), "start", told=True, only=("jsonl",)),
     Fault("gpu_out_of_memory", e.gpu_out_of_memory, LLM, (SCORE,), "end", lasts=1, only=CONSOLES),
     Fault("collective_timed_out", e.collective_timed_out, LLM, (SCORE,), "end", lasts=1, only=CONSOLES),
     Fault("host_out_of_memory", e.host_out_of_memory, LLM, (SCORE,), "end", lasts=1, only=CONSOLES),

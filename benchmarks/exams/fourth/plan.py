@@ -37,6 +37,7 @@ KEY = "fourth/key.yaml"
 STEPS = (15, 24, 40, 60, 110, 180, 300, 1000)
 GROUPED_ONLY = ("trl", "trl-state", "slime")
 CONFIGURED = ("jsonl", "slim", "old-console", "np-console")
+UNLIKE = (("harder_stage", "rm"), ("harder_stage", "rloo"))  # a step down by a deviation is a collapse until it climbs
 POINTLESS = {  # stress that has no meaning there
     "solved": ("rm", "rloo", "dapo"),
     "tiny_batches": ("rm", "rloo"),
@@ -65,6 +66,8 @@ def _healthy(kind: Calm, turn: int, rng: np.random.Generator) -> Item:
     if turn == 3:
         hosts = [*RECORDED, *LENGTHENED]
     host_name = str(rng.choice(hosts))
+    while (kind.__name__, host_name) in UNLIKE:
+        host_name = str(rng.choice(hosts))
     host = build(host_name, int(rng.choice((15, 24, 60, 110, 180, 300, 1000))), rng)
     kind(host, rng)
     finished(host)

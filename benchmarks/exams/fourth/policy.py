@@ -31,9 +31,9 @@ def kept_down(t: Host, share: float, w: np.ndarray, rng: np.random.Generator) ->
 
 
 def still(t: Host, w: np.ndarray, rng: np.random.Generator) -> None:
-    """Nothing is learned from the onset on: scores keep their level and their noise, validations theirs."""
+    """Nothing is learned from the onset on: scores and lengths keep their level and their noise, validations theirs."""
     start = int(np.argmax(w > 0))
-    for name in ("critic/score/mean", "critic/rewards/mean"):
+    for name in ("critic/score/mean", "critic/rewards/mean", "response_length/mean"):
         past = t[name][max(0, start - 10) : max(start, 3)]
         smooth = np.polyval(np.polyfit(np.arange(len(t)), t[name], 4), np.arange(len(t)))
         t[name] = np.where(w > 0, np.mean(past) + t[name] - smooth, t[name])

@@ -51,11 +51,13 @@ def _constant(t: Host, w: np.ndarray, value: float) -> None:
     toward(t, 0.0, w, "actor/pg_clipfrac_lower")
     if t.validation:
         times(t, 2e-3, later(w, 1), t.validation)
+    if w[0] and t.opening is not None:
+        t.opening = 0.0
 
 
 def score_low_plateau(t: Host, w: np.ndarray, level: float, rng: np.random.Generator) -> None:
     """Some answers are right from the first step on, and no more after hundreds."""
-    share = between(level, 0.09, 0.03)
+    share = t.opening = between(level, 0.09, 0.03)
     low, high = 0.0, 1.0
     if "critic/score/max" in t:
         low, high = float(np.nanmin(t["critic/score/min"])), float(np.nanmax(t["critic/score/max"]))
@@ -168,8 +170,8 @@ def turns_run_away(t: Host, w: np.ndarray, level: float, rng: np.random.Generato
     factor = between(level, 3.0, 7.0)
     times(t, factor, w, "num_turns/mean", "tool_call_counts/mean", "num_turns/max", "tool_call_counts/max")
     times(t, factor, w, "timing_s/agent_loop/tool_calls/mean", "timing_s/agent_loop/tool_calls/max")
-    lengths(t, min(factor * 0.6, 3.5), w)
     still(t, w, rng)
+    lengths(t, min(factor * 0.6, 3.5), w)
     kept_down(t, between(level, 0.85, 0.6), later(w, 4), rng)
 
 

@@ -39,3 +39,23 @@ def optimiser_lost(t: Host, w: np.ndarray, level: float, rng: np.random.Generato
     kept_down(t, between(level, 0.55, 0.15), fade, rng)
     times(t, between(level, 4, 12), fade, "actor/grad_norm")
     times(t, between(level, 1.6, 2.5), fade, "actor/entropy", *PPL)
+
+
+def resumed_twice(t: Host, rng: np.random.Generator) -> None:
+    """Stopped and resumed twice from the last checkpoint: a few steps are done again, with other samples."""
+    back = max(1, min(5, len(t) // 10))
+    for place in (len(t) // 3, 2 * len(t) // 3):
+        t.steps = t.steps[:place] + [step - back for step in t.steps[place:]]
+    rows = np.array(t.steps) - 1
+    for columns in (t.columns, t.before):
+        for name, values in columns.items():
+            columns[name] = values[rows]
+    jitter = around(1.0, 0.01, len(t), rng)
+    for name in (
+        "critic/score/mean",
+        "critic/rewards/mean",
+        "actor/entropy",
+        "actor/grad_norm",
+        "response_length/mean",
+    ):
+        t[name] = t[name] * jitter

@@ -116,7 +116,7 @@ def host_memory_growth(t: Host, w: np.ndarray, level: float, rng: np.random.Gene
 
 
 def gpu_memory_growth(t: Host, w: np.ndarray, level: float, rng: np.random.Generator) -> None:
-    grown = np.maximum(0.0, np.arange(len(t)) - int(np.argmax(w > 0))) / len(t)
+    grown = np.maximum(0.0, np.arange(len(t)) - int(np.argmax(w > 0)))
     for kind in ("allocated", "reserved"):
         name = f"actor/perf/max_memory_{kind}_gb"
-        t[name] = np.maximum.accumulate(t[name] * (1 + grown * between(level, 0.5, 1.4)))
+        t[name] = np.maximum.accumulate(t[name] * (1 + grown / grown[-1] * between(level, 0.6, 1.2)))
