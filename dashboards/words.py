@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -12,6 +13,8 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.engine.model import Finding, Incident, Override
 from klinic.diagnostics.engine.wording import worded
+from klinic.diagnostics.knowledge import metric
+from klinic.diagnostics.language import retold, speaking
 from klinic.diagnostics.report.phrases import sentence
 from klinic.diagnostics.yamltext import parsed
 
@@ -55,6 +58,19 @@ def unit_word(unit: str, lang: Lang) -> str:
     return entry[LANGS.index(lang)] if entry else unit
 
 
+def meaning(name: str, lang: Lang) -> str:
+    """What a metric means, in a language; empty for an unknown one."""
+    with speaking(lang):
+        info = metric(name)
+    return info.meaning if info else ""
+
+
+def retold_in(text: str, lang: Lang) -> str:
+    """What a reader or the judge said of a run, in a language."""
+    with speaking(lang):
+        return retold(text)
+
+
 def ended(text: str, lang: Lang) -> str:
     """A text of a card as a sentence, with the full stop of its language."""
     text = sentence(text)
@@ -91,7 +107,7 @@ def told(entry: Entry, incident: Incident, part: str, lang: Lang) -> str:
     said, card = str(getattr(incident, part)), cards().get(incident.id)
     text = card.text(part, lang) if card and lang != "en" else ""
     if not text or entry.run is None or text == card_text(incident.id, part):
-        return said
+        return retold_in(said, lang)
     return worded(text, dict(incident.captures), entry.run.config)
 
 
@@ -111,7 +127,8 @@ def reason(item: Override, part: str, lang: Lang) -> str:
     for mine, theirs in zip(card.data.get("try") or (), tries, strict=False):
         text = str(mine.get(part) or "")
         if text and said.startswith(text) and theirs.get(part):
-            return str(theirs[part]) + said[len(text) :]  # what the run itself added stands behind the card's text
+            added = re.split(r"(?=; )", said[len(text) :])  # what the run itself added stands behind the card's text
+            return str(theirs[part]) + "".join(retold_in(one, lang) for one in added)
     return said
 
 

@@ -14,6 +14,8 @@ from klinic.dashboards.figures.theme import MONO, Look
 
 Part = dict[str, Any]
 BASE = {"en": "base", "zh": "基线"}
+BASELINE = {"en": "baseline of this run: {}", "zh": "这次训练的基线：{}"}
+BOUND = {"en": "healthy bound: {}", "zh": "健康界限：{}"}
 
 
 def labels(scene: Scene, names: Sequence[str], look: Look, axis: Axis, *, stacked: bool) -> list[Part]:
@@ -32,7 +34,7 @@ def labels(scene: Scene, names: Sequence[str], look: Look, axis: Axis, *, stacke
 def _bound_labels(scene: Scene, name: str, look: Look, axis: Axis) -> list[Part]:
     bounds = scene.bounds(name)
     return [
-        edge_label(end, number(end), look.palette.healthy, f"healthy bound: {bounds.source}")
+        edge_label(end, number(end), look.palette.healthy, BOUND[look.lang].format(number(end)))
         for end in (bounds.last if bounds else ())
         if bounds and end is not None and axis.holds(end)
     ]
@@ -42,7 +44,7 @@ def _base_label(scene: Scene, name: str, look: Look, axis: Axis) -> list[Part]:
     base = scene.baseline(name)
     if base is None or not axis.holds(base):
         return []
-    return [edge_label(base, BASE[look.lang], look.palette.faint, f"baseline of this run: {number(base)}")]
+    return [edge_label(base, BASE[look.lang], look.palette.faint, BASELINE[look.lang].format(number(base)))]
 
 
 def _names(scene: Scene, names: Sequence[str], look: Look, *, stacked: bool) -> list[Part]:

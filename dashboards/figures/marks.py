@@ -11,7 +11,7 @@ from klinic.dashboards.figures.layers import on
 from klinic.dashboards.figures.line import crosses, on_edge
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.figures.text import plain
-from klinic.dashboards.figures.theme import Look
+from klinic.dashboards.figures.theme import Lang, Look
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.run.model import WORDS
 
@@ -23,6 +23,15 @@ GLYPHS = {
     "validation": "circle-open",
     "stop": "x-thin-open",
     "alert": "triangle-up",
+}
+ZH = {
+    "checkpoint": "检查点",
+    "resumed": "恢复训练",
+    "reward": "更换奖励",
+    "validation": "验证",
+    "stop": "停止",
+    "alert": "告警",
+    "incident": "事故",
 }
 
 
@@ -63,7 +72,14 @@ def _events(scene: Scene, look: Look) -> Part:
         "color": colours,
         "line": {"width": 1, "color": colours},
     }
-    return on_edge("events", [step for step, _ in found], 0.0, [plain(kind) for _, kind in found], marker)
+    return on_edge(
+        "events", [step for step, _ in found], 0.0, [plain(said(kind, look.lang)) for _, kind in found], marker
+    )
+
+
+def said(kind: str, lang: Lang) -> str:
+    """An event's kind in words."""
+    return ZH.get(kind, kind) if lang == "zh" else kind
 
 
 def glyph(kind: str) -> str:

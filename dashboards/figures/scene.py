@@ -30,11 +30,10 @@ _QUOTED = re.compile(r"'([^']+/[^']*)'")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Healthy bounds of a metric a row, NaN where there is none; `source` says where they come from."""
+    """Healthy bounds of a metric a row, NaN where there is none."""
 
     low: Floats
     high: Floats
-    source: str
 
     @property
     def last(self) -> tuple[float | None, float | None]:
@@ -113,14 +112,14 @@ class Scene:
         texts = {end: sign.bounds[f"healthy.{end}"] for end in ("low", "high")}
         series = self._evaluated({end: text for end, text in texts.items() if text}, Scope(lets=sign.lets))
         empty = np.full(self.rows, np.nan)
-        return Bounds(series.get("low", empty), series.get("high", empty), sign.title)
+        return Bounds(series.get("low", empty), series.get("high", empty))
 
     def _known(self, name: str) -> Bounds | None:
         info = metric(name)
         if info is None or (info.low is None and info.high is None):
             return None
         low, high = (np.full(self.rows, np.nan if end is None else float(end)) for end in (info.low, info.high))
-        return Bounds(low, high, "healthy runs")
+        return Bounds(low, high)
 
     def baseline(self, name: str) -> float | None:
         """The run's own healthy level of a metric, where the judge trusts one."""

@@ -27,7 +27,7 @@ from klinic.dashboards.pages.several import (
 )
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
-from klinic.dashboards.words import speaker, unit_word
+from klinic.dashboards.words import meaning, speaker, unit_word
 from klinic.diagnostics.knowledge import metric
 
 Params = Mapping[str, list[str]]
@@ -137,7 +137,7 @@ def chart(runs: Sequence[Named], name: str, look: Look, view: View, kind: Across
     """One metric of all runs."""
     info = metric(name)
     unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
-    title = html.Figcaption([html.H3([html.Code(name), unit])], title=info.meaning if info else "")
+    title = html.Figcaption([html.H3([html.Code(name), unit])], title=meaning(name, look.lang))
     return html.Figure([title, graph(name, overlay(runs, name, look, view, kind))], className="chart")
 
 

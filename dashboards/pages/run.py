@@ -18,7 +18,7 @@ from klinic.dashboards.views import banner, charts, finding, tables, timeline, v
 from klinic.dashboards.views.parts import Component, loading, message
 from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.views.tabs import TABLES, first_tab, tabs
-from klinic.dashboards.words import Say, speaker
+from klinic.dashboards.words import Say, retold_in, speaker
 
 
 def layout(context: Context, look: Look, search: str) -> Component:
@@ -32,7 +32,7 @@ def layout(context: Context, look: Look, search: str) -> Component:
         why = say("run.missing.why", id=name, roots=context.roots)
         return context.wait(name, message(say("run.missing"), why, kind="error"))
     if entry is not None and entry.standing == "broken":
-        return message(say("run.broken"), entry.problem, html.Code(entry.path), kind="error")
+        return message(say("run.broken"), retold_in(entry.problem, look.lang), html.Code(entry.path), kind="error")
     view = dcc.Store(id="view", data=view_of(params, first_tab(entry)))
     if entry is None or entry.standing == "waiting":
         return context.wait(name, loading(say("run.loading")))

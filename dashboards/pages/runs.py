@@ -17,7 +17,7 @@ from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views.banner import crash
 from klinic.dashboards.views.parts import Component, icon, loading, message, run_url
-from klinic.dashboards.words import duration, named, speaker
+from klinic.dashboards.words import duration, named, retold_in, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 
@@ -123,7 +123,7 @@ def row(entry: Entry, lang: Lang) -> dict[str, Any]:
 def _top(entry: Entry, lang: Lang) -> tuple[str, str]:
     """What the run is shown under, and its place; the reason why a run cannot be read."""
     if entry.diagnosis is None:
-        return entry.problem, ""
+        return retold_in(entry.problem, lang), ""
     shown, say = _shown(entry.diagnosis), speaker(lang)
     if isinstance(shown, Finding):
         return shown.name, say("run.step", step=shown.first_step)

@@ -22,6 +22,7 @@ from klinic.dashboards.views import banner, charts, finding, tables, timeline, v
 from klinic.dashboards.views.parts import Component
 from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.words import named, speaker
+from klinic.diagnostics.language import spoken
 from klinic.diagnostics.report.base import Judged
 
 WANTS_ROWS = True
@@ -29,10 +30,11 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsaf
 
 
 def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
-    """All runs in one page, in English; `color` and `width` change nothing."""
-    return page(
-        [Entry(case.run.source.path, case.run.source.path, run=case.whole, diagnosis=case.diagnosis) for case in judged]
-    )
+    """All runs in one page, in the language that is spoken; `color` and `width` change nothing."""
+    entries = [
+        Entry(one.run.source.path, one.run.source.path, run=one.whole, diagnosis=one.diagnosis) for one in judged
+    ]
+    return page(entries, Look(lang=spoken()))
 
 
 def page(entries: Sequence[Entry], look: Look | None = None) -> str:

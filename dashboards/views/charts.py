@@ -13,7 +13,7 @@ from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import Panel
 from klinic.dashboards.views.parts import Component, message
-from klinic.dashboards.words import chart_title, speaker, unit_word
+from klinic.dashboards.words import chart_title, meaning, speaker, unit_word
 from klinic.diagnostics.knowledge import metric
 
 
@@ -39,8 +39,9 @@ def caption(chart: Chart, names: list[str], look: Look) -> Component:
     info = metric(names[0]) if names else None
     unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
     key = names[0] if len(names) == 1 else ", ".join(chart.metrics[:1]) + (" …" if len(names) > 1 else "")
+    about = meaning(names[0], look.lang) if names else ""
     heading = html.H3([chart_title(chart.key, look.lang), unit])
-    return html.Figcaption([heading, html.Code(key, title="\n".join(names))], title=info.meaning if info else "")
+    return html.Figcaption([heading, html.Code(key, title="\n".join(names))], title=about)
 
 
 def graph(key: str, drawn: Figure, **settings: Any) -> Component:

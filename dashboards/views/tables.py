@@ -11,7 +11,7 @@ from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon, message
-from klinic.dashboards.words import speaker
+from klinic.dashboards.words import retold_in, speaker
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import default, known
 
@@ -59,7 +59,8 @@ def config_table(run: Run, needle: str, show: str, lang: Lang) -> Component:
         )
         for key, value, theirs, mine, differs in rows[:MAX_ROWS]
     ]
-    note = f"{say('config.count', n=len(rows))}; {say('config.where', where=', '.join(run.config.where[:3]))}"
+    where = ", ".join(retold_in(one, lang) for one in run.config.where[:3])
+    note = say("run.semicolon").join((say("config.count", n=len(rows)), say("config.where", where=where)))
     return html.Div([html.P(note, className="meta"), html.Table([heads, html.Tbody(body)], className="table config")])
 
 

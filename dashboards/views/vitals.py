@@ -12,7 +12,7 @@ from klinic.dashboards.figures.text import number
 from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import Component, badge, drawing, icon
-from klinic.dashboards.words import speaker, unit_word, vital_title
+from klinic.dashboards.words import retold_in, speaker, unit_word, vital_title
 from klinic.diagnostics.engine.model import Vital
 
 
@@ -47,8 +47,13 @@ def unjudged(entry: Entry) -> list[Vital]:
 def card(vital: Vital, lang: Lang) -> Component:
     """One vital sign."""
     return html.Div(
-        face(vital, lang), className=f"vital {vital.status}", id={"vital": vital.name}, title=vital.note or vital.metric
+        face(vital, lang), className=f"vital {vital.status}", id={"vital": vital.name}, title=_about(vital, lang)
     )
+
+
+def _about(vital: Vital, lang: Lang) -> str:
+    """What is to be said of the value, else the metric's name."""
+    return retold_in(vital.note, lang) if vital.note else vital.metric
 
 
 def face(vital: Vital, lang: Lang) -> list[Component]:
@@ -89,7 +94,7 @@ def numbers(vital: Vital, lang: Lang) -> list[str]:
     """What moves in a card with every step: value, range and the word before it, trend, status and its word, note."""
     say = speaker(lang)
     trend, status = vital.trend, vital.status
-    told = vital.note or vital.metric
+    told = _about(vital, lang)
     return [number(vital.value), band(vital, lang), _lead(vital, lang), trend, status, say(f"status.{status}"), told]
 
 

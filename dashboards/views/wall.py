@@ -15,7 +15,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.banner import headline, progress
 from klinic.dashboards.views.parts import Component, badge, drawing, icon, run_url, state_badge
-from klinic.dashboards.words import duration, named, speaker
+from klinic.dashboards.words import duration, named, retold_in, speaker
 from klinic.diagnostics.engine.model import Vital
 
 FRESH_S = 1800.0  # so long a changed verdict stands out
@@ -105,7 +105,7 @@ def _minutes(since: float, lang: Lang) -> str:
 def _why(entry: Entry, lang: Lang) -> str:
     """What is wrong in a line; nothing for a run that is well."""
     if entry.diagnosis is None:
-        return entry.problem
+        return retold_in(entry.problem, lang)
     return "" if entry.diagnosis.verdict == "healthy" else headline(entry, entry.diagnosis, lang)
 
 

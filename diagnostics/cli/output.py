@@ -64,11 +64,16 @@ def write_reports(judged: Sequence[Any], names: Sequence[str], outs: Sequence[st
             _to_summary(judged)
 
 
-PEOPLE = ("text", "markdown")  # formats in the language that is spoken; programs read English
+PEOPLE = ("text", "markdown", "html", "png")  # formats in the language that is spoken; programs read English
 
 
 def _lang_of(name: str) -> Lang:
     return spoken() if name in PEOPLE else "en"
+
+
+def langs_of(names: Sequence[str]) -> tuple[Lang, ...]:
+    """The languages in which these formats are written."""
+    return tuple(sorted(set(map(_lang_of, names))))
 
 
 def write_sheets(make: Callable[[], Sequence[Sheet]], names: Sequence[str], outs: Sequence[str]) -> Sequence[Sheet]:
