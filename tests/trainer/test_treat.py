@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.readers import open_run
 from klinic.trainer.cli.treat import treat as command
 from klinic.trainer.treat import treat
 from klinic.trainer.treat.apply import next_to, treated_plan
@@ -173,27 +172,3 @@ def test_no_recording_gets_a_key_that_it_does_not_use(folder):
         assert key != "actor_rollout_ref.actor.kl_loss_coef" or config.get("actor_rollout_ref.actor.use_kl_loss")
     keys = [change.override.key for change in (*found.changes, *found.alternatives)]
     assert len(keys) == len(set(keys))
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_a_treated_run_names_its_parent(tmp_path):
-    parent = tmp_path / "sick"
-    parent.mkdir()
-    shutil.copy(HOT / "metrics.jsonl", parent)
-    (parent / "launch.json").write_text(json.dumps({"recipe": "ppo-cpu", "user": [f"{LR}=0.005"]}))
-    short = [
-        "trainer.total_training_steps=2",
-        "trainer.test_freq=-1",
-        "trainer.val_before_train=false",
-        "trainer.save_freq=-1",
-        "data.train_batch_size=16",
-        "actor_rollout_ref.actor.ppo_mini_batch_size=8",
-        "critic.ppo_mini_batch_size=8",
-    ]
-    result = CliRunner().invoke(main, ["treat", str(parent), "--train", *short])
-    assert result.exit_code == 0, result.output
-    treated = open_run(tmp_path / "sick-treated")
-    assert treated.manifest["treats"] == {"parent": str(parent), "overrides": [f"{LR}=5e-05"]}
-    assert treated.manifest["status"] == "finished"
-    assert treated.config.number(LR) == 5e-05

@@ -1,7 +1,8 @@
-"""verl itself, launched by klinic on the CPU: four launches, each of which answers several questions."""
+"""verl itself, launched by klinic on the CPU: three launches, each of which answers several questions."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ SMALL = (
     "trainer.test_freq=-1",
     "trainer.val_before_train=false",
 )
+HOT = Path(__file__).parents[2] / "sample_logs" / "h200" / "ppo_lr_too_high"
+LR = "actor_rollout_ref.actor.optim.lr"
 KLINIC = (str(Path(sys.executable).with_name("klinic")),)
 
 
@@ -83,11 +86,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def train(folder):
-    """Start `klinic train` in a run directory; what still runs at the end of the test is ended."""
+    """Start `klinic train`, or a treatment, in a run directory; what still runs at the end of the test is ended."""
     started = []
 
-    def start(run, *words):
-        command = [*KLINIC, "train", "--run-dir", str(run), "--no-diagnosis", *SMALL, *words]
+    def start(run, *words, how=("train", "--no-diagnosis")):
+        command = [*KLINIC, *how, "--run-dir", str(run), *SMALL, *words]
         output = (folder / f"{run.name}-{len(started)}.out").open("wb")
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=folder)
         started.append((process, output))
@@ -102,9 +105,13 @@ def train(folder):
         output.close()
 
 
-def test_ppo_swaps_its_reward_stops_on_sigterm_dies_and_resumes(train, folder):
-    run = folder / "ppo"
-    process = train(run, "trainer.total_training_steps=60")  # more than are done before the stop on any machine
+def test_a_treated_ppo_swaps_its_reward_stops_on_sigterm_dies_and_resumes(train, folder):
+    sick, run = folder / "sick", folder / "ppo"
+    sick.mkdir()
+    shutil.copy(HOT / "metrics.jsonl", sick)
+    (sick / "launch.json").write_text(json.dumps({"recipe": "ppo-cpu", "user": [f"{LR}=0.005"]}))
+    more = "trainer.total_training_steps=60"  # than are done before the stop on any machine
+    process = train(run, more, how=("treat", str(sick), "--train"))
     wait_for("the first step", lambda: process.poll() is not None or steps(run), START)
     assert process.poll() is None, said(folder)
     swapped = subprocess.run([*KLINIC, "reward", str(run), "zero"], capture_output=True, text=True, timeout=60)
@@ -118,6 +125,8 @@ def test_ppo_swaps_its_reward_stops_on_sigterm_dies_and_resumes(train, folder):
     assert process.returncode == 143
     assert manifest(run)["status"] == "stopped"
     assert manifest(run)["stopped_by"]["by"] == "SIGTERM"
+    assert manifest(run)["treats"] == {"parent": str(sick), "overrides": [f"{LR}=5e-05"]}
+    assert open_run(run).config.number(LR) == 5e-05
     assert (run / "checkpoints" / "latest_checkpointed_iteration.txt").read_text().strip() == str(last)
     assert left_over(run) == []
     numbers = [step for step, _ in steps(run)]
