@@ -3,15 +3,19 @@
 import signal
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.readers import open_run
+from klinic.trainer.launch.doctor import words
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
 from klinic.trainer.launch.progress import Progress, clock
 from klinic.trainer.launch.tail import Tail
-from klinic.trainer.launch.words import question, validation_lines
+from klinic.trainer.launch.words import event_line, question, validation_lines
 
 
 def test_a_process_is_found_again_by_its_mark(tmp_path):
@@ -125,3 +129,20 @@ def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypat
     broken.start()
     broken.stop()
     assert broken.words == ""
+
+
+def test_a_finding_is_told_in_words():
+    data = {"id": "POL01", "name": "update-too-large", "severity": "warn", "since": 6}
+    assert event_line({"kind": "finding worse", "step": 9, "data": data}) == (
+        "finding worse at step 9: warn update-too-large since step 6"
+    )
+    saved = {"kind": "checkpoint", "step": 10, "data": {"path": "a/global_step_10", "id": "x"}}
+    assert event_line(saved) == "checkpoint at step 10: path a/global_step_10"
+
+
+def test_the_line_of_a_step_calls_no_run_healthy_whose_signs_are_out_of_range(repo):
+    sick = diagnose(open_run(repo / "sample_logs/h200/ppo_lr_too_high"))
+    assert words(sick).startswith("health 0 sick: ")
+    assert words(replace(sick, verdict="healthy", findings=())).startswith("health 0: Score")
+    calm = replace(sick, verdict="healthy", health=100, findings=(), vitals=())
+    assert words(calm) == "health 100 healthy"

@@ -109,10 +109,15 @@ class Doctor:
 
 
 def words(diagnosis: Diagnosis) -> str:
-    """`health 92 healthy`, with the newest open finding at warn or above behind it."""
-    head = f"health {diagnosis.health} {diagnosis.verdict}"
+    """`health 92 healthy`, with the newest open finding at warn or above behind it.
+
+    A vital sign may be far out of its range before a rule is sure: then the sign is told, not a healthy run.
+    """
     findings = [each for each in diagnosis.findings if not each.closed and each.severity >= 2]
-    if not findings:
-        return head
-    newest = max(findings, key=lambda each: each.first_step)
-    return f"{head}: {newest.name} since step {newest.first_step}"
+    if findings:
+        newest = max(findings, key=lambda each: each.first_step)
+        return f"health {diagnosis.health} {diagnosis.verdict}: {newest.name} since step {newest.first_step}"
+    out = [vital.title for vital in diagnosis.vitals if vital.status == "sick"]
+    if out and diagnosis.verdict == "healthy":
+        return f"health {diagnosis.health}: {' and '.join(out)} out of range"
+    return f"health {diagnosis.health} {diagnosis.verdict}"

@@ -42,10 +42,12 @@ def step_line(progress: Progress) -> str:
 
 def event_line(event: Mapping[str, Any]) -> str:
     """`checkpoint at step 10: path runs/a/checkpoints/global_step_10`; a rule by its name, times left out."""
-    data = event.get("data")
-    told = data.items() if isinstance(data, dict) else ()
-    parts = [f"{name} {_told(value)}" for name, value in told if name not in HIDDEN and value not in ("", None)]
-    return f"{event.get('kind')} at step {event.get('step')}{': ' * bool(parts)}{', '.join(parts)}"
+    head, data = f"{event.get('kind')} at step {event.get('step')}", event.get("data")
+    told = dict(data) if isinstance(data, dict) else {}
+    if {"name", "severity", "since"} <= told.keys():
+        return f"{head}: {told['severity']} {told['name']} since step {told['since']}"
+    parts = [f"{name} {_told(value)}" for name, value in told.items() if name not in HIDDEN and value not in ("", None)]
+    return f"{head}{': ' * bool(parts)}{', '.join(parts)}"
 
 
 def _told(value: Any) -> str:
