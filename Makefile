@@ -13,7 +13,7 @@ REPORTS := --format text --out - --format markdown --out $(DEMO)/diagnosis.md --
 # Compiled code is kept: tests start klinic many times, and where the variable is set each start compiles it anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: bench sanitize demo test check quick test-long lint format types docs clean browser
+.PHONY: audit bench sanitize demo test check quick test-long lint format types docs clean browser
 
 # torch comes first and by itself: a plain `torch` would draw a CUDA build of several gigabytes.
 $(VENV)/installed: pyproject.toml constraints/cpu.txt
@@ -31,6 +31,8 @@ demo: $(VENV)/installed
 
 test: check browser
 	$(BIN)/python -m pytest -m "slow and not long"
+	$(MAKE) sanitize
+	$(BIN)/python tests/house/audit.py --or-say-so
 
 # Side by side: the type checker keeps one core busy for half a minute where it has no cache yet.
 check: $(VENV)/installed
@@ -77,9 +79,15 @@ bench: $(VENV)/installed
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g
 READERS := tests/diagnostics/readers
 sanitize: $(VENV)/installed
+	@asan=$$(gcc -print-file-name=libasan.so); \
+	test -e "$$asan" || { echo "klinic-native was NOT tried under the sanitizers: no gcc with libasan here"; exit 0; }; \
 	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" ASAN_OPTIONS=detect_leaks=0 \
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	LD_PRELOAD="$$asan $$(gcc -print-file-name=libstdc++.so)" \
 	$(BIN)/python -m pytest $(READERS)/test_native*.py $(READERS)/test_quick_*.py -k "native or store or json or any_item"
+
+# Known weaknesses of the installed packages; ends with 3 where their service cannot be asked.
+audit: $(VENV)/installed
+	$(BIN)/python tests/house/audit.py
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
