@@ -13,6 +13,7 @@ from klinic.dashboards.download import serve_reports
 from klinic.dashboards.export import serve_exports
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.guard import protect
+from klinic.dashboards.loading import App
 from klinic.dashboards.packed import pack
 from klinic.dashboards.pages import compare, explore, run, runlive, runs, wall
 from klinic.dashboards.pages.context import Context, look_of
@@ -36,7 +37,6 @@ INDEX = """<!DOCTYPE html>
 {%metas%}
 <title>{%title%}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<script src="/assets/first/ui.js"></script>
 {%css%}
 </head>
 <body>
@@ -48,11 +48,11 @@ INDEX = """<!DOCTYPE html>
 
 def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     """A dashboard over a shelf. token: asked for at the first visit; "" asks for none. Raises nothing."""
-    app = Dash(
+    app = App(
         "klinic.dashboards",
         server=_server(),
         assets_folder=str(FOLDER / "assets"),
-        assets_ignore=r"^(ui|draw)\.js$",
+        assets_ignore=r"^(ui|loading|draw)\.js$",
         index_string=INDEX,
         title="klinic",
         update_title="",

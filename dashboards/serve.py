@@ -11,6 +11,7 @@ import click
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from klinic.dashboards.app import create_app
+from klinic.dashboards.loading import prepare_charts
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import run_url
 from klinic.diagnostics.cli.group import fail
@@ -21,6 +22,7 @@ def serve(paths: Sequence[str], *, host: str, port: int, refresh: float, token: 
     shelf = Shelf(paths, refresh)
     server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
     shelf.start()
+    threading.Thread(target=prepare_charts, name="klinic-charts", daemon=True).start()
     asks = ", asks for the token" if token else ""
     page = run_url(Path(paths[0]).resolve().name) if one_run else "/"
     click.echo(f"klinic dashboard on http://{host}:{server.port}{page} ({', '.join(paths)}){asks}; Ctrl-C ends it")

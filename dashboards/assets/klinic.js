@@ -27,7 +27,8 @@
       const steps = [asked.get("from"), asked.get("to")];
       window.klinicCharts.look(steps.includes(null) ? null : steps);
       const same = before && ["theme", "lang", "path", "search"].every((key) => before[key] === now[key]);
-      return same ? skip() : now;
+      const coming = !same && window.klinicReady(now.path);
+      return same ? skip() : coming ? coming.then(() => now) : now;
     },
     /* Tab, finding and window after a click. */
     view: (_tabs, _findings, _closes, view) => {

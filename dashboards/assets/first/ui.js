@@ -15,17 +15,4 @@
     document.documentElement.lang = window.klinicUi.lang === "zh" ? "zh-CN" : "en";
   };
   window.klinicPaint();
-
-  /* Charts need 5 MB of script: it loads beside everything else, not after it, and where there are none as soon as the
-     page stands. Dash waits for what window.Plotly holds. */
-  const fetched = () => new Promise((done) => {
-    const script = document.createElement("script");
-    script.src = "/_dash-component-suites/plotly/package_data/plotly.min.js";
-    script.onload = () => done(window.Plotly);
-    script.onerror = () => { delete window.Plotly; done(); };
-    document.head.append(script);
-  });
-  const stands = () => new Promise((done) => window.addEventListener("load", () => setTimeout(done, 1000)));
-  const charts = ["/run", "/explore", "/compare"].includes(location.pathname);
-  window.Plotly = charts ? fetched() : stands().then(fetched);
 })();
