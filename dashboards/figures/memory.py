@@ -69,7 +69,8 @@ def _grow(column: Column, rows: int, values: Callable[[int], Floats]) -> None:
 def _read(frame: pl.DataFrame, name: str, first: int) -> Floats:
     if name not in frame.columns:
         return np.full(frame.height - first, np.nan)
-    return frame[name][first:].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    values = frame[name][first:]
+    return (values if values.dtype == pl.Float64 else values.cast(pl.Float64)).to_numpy()  # null becomes NaN
 
 
 class _Evaluation:

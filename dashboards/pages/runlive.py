@@ -12,7 +12,7 @@ from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.live import MAX_ROWS, fresh
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.pages.run import body, chart_view
-from klinic.dashboards.pages.runparts import PARTS, moved, seen_of
+from klinic.dashboards.pages.runparts import PARTS, news_of
 from klinic.dashboards.panels import panel
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, finding, tables, timeline
@@ -118,8 +118,8 @@ def _register_tick(app: Dash, context: Context) -> None:
 
 def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tuple[Any, dict[str, Any], Any]:
     """New numbers and points, what the page knows then, and the sign to draw its charts anew."""
-    now, found, scene = seen_of(entry, look, view, seen["charts"]), panel(str(view["tab"])), entry.scene
-    news = {**moved(entry, look.lang, seen["moving"]), "steps": entry.run.steps if entry.run else None}
+    (moved, now), found, scene = news_of(entry, look, view, seen), panel(str(view["tab"])), entry.scene
+    news = {**moved, "steps": entry.run.steps if entry.run else None}
     anew = entry.epoch != seen["epoch"] or now["rows"] - seen["rows"] > MAX_ROWS
     if scene is None or found is None or anew:
         return news, now, entry.stamp if anew else no_update

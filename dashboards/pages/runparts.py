@@ -22,14 +22,33 @@ def seen_of(
     entry: Entry, look: Look, view: Mapping[str, Any], marks: Mapping[str, Marks] | None = None
 ) -> dict[str, Any]:
     """What a page knows of a run: sent back with each tick, so that only what it lacks is sent."""
+    return _seen(entry, look, view, marks or {}, _signs(entry, _moving(entry, look.lang)))
+
+
+def news_of(
+    entry: Entry, look: Look, view: Mapping[str, Any], known: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """What moved since a page knew what it knows, and what it knows then."""
+    moving = _moving(entry, look.lang)
+    signs, old = _signs(entry, moving), known["moving"]
+    moved = {
+        kind: {key: one for key, one in all_.items() if signs[kind][key] != old.get(kind, {}).get(key)}
+        for kind, all_ in moving.items()
+    }
+    return moved, _seen(entry, look, view, known["charts"], signs)
+
+
+def _seen(
+    entry: Entry, look: Look, view: Mapping[str, Any], marks: Mapping[str, Marks], signs: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "run": entry.id,
         "version": entry.stamp,
         "epoch": entry.epoch,
         "rows": entry.run.frame.height if entry.run else 0,
         "parts": {name: part.mark(entry, look.lang, view) for name, part in PARTS.items()},
-        "charts": dict(marks or {}),
-        "moving": {kind: _signs(entry, kind, all_) for kind, all_ in _moving(entry, look.lang).items()},
+        "charts": dict(marks),
+        "moving": signs,
     }
 
 
@@ -45,26 +64,18 @@ def _moving(entry: Entry, lang: Lang) -> dict[str, dict[str, Any]]:
     }
 
 
-def _signs(entry: Entry, kind: str, all_: Mapping[str, Any]) -> dict[str, int]:
+def _signs(entry: Entry, moving: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """What tells whether something moved. A step among very many moves no spark that an eye could see move.
 
     The sparks of a long run take turns, so that no answer carries all of them.
     """
-    stretch = (entry.run.frame.height if entry.run else 0) // SPARKS
-    if kind != "sparks" or stretch < 2:
-        return {key: mark(one) for key, one in all_.items()}
     rows = entry.run.frame.height if entry.run else 0
-    return {key: (rows + place * stretch // len(all_)) // stretch for place, key in enumerate(all_)}
-
-
-def moved(entry: Entry, lang: Lang, known: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-    """What a page lacks of it."""
-    moving = _moving(entry, lang)
-    signs = {kind: _signs(entry, kind, all_) for kind, all_ in moving.items()}
-    return {
-        kind: {key: one for key, one in all_.items() if signs[kind][key] != known.get(kind, {}).get(key)}
-        for kind, all_ in moving.items()
-    }
+    stretch = rows // SPARKS
+    signs = {kind: {key: mark(one) for key, one in all_.items()} for kind, all_ in moving.items()}
+    if stretch >= 2:
+        sparks = moving["sparks"]
+        signs["sparks"] = {k: (rows + place * stretch // len(sparks)) // stretch for place, k in enumerate(sparks)}
+    return signs
 
 
 @dataclass(frozen=True)
