@@ -23,8 +23,22 @@ VERDICTS = ("healthy", "error", "warn")
 
 
 def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) -> str:
-    """One sheet after the other, wrapped at `width` columns."""
-    return "\n".join(_one(sheet, color, width) for sheet in sheets(cases))
+    """One sheet after the other, wrapped at `width` columns; of several, at last which of them did not pass."""
+    made = sheets(cases)
+    pages = [_one(sheet, color, width) for sheet in made]
+    return "\n".join(pages if len(made) < 2 else [*pages, _summary(made, color, width)])
+
+
+def _summary(made: Sequence[Sheet], color: bool, width: int) -> str:
+    """How many of all failed, and a line for each that did not pass with what is at fault."""
+    page = Page(color=color, width=width)
+    counts = (sum(sheet.code == code for sheet in made) for code in (1, 0, 2))
+    page.line(tr("{} in all: {} failed, {} passed, {} could not be judged", len(made), *counts))
+    for sheet in sorted((each for each in made if each.code), key=lambda each: -each.code):
+        status: Status = "unsure" if sheet.code == 2 else "failed"
+        page.labelled(tr(LABELS[status]), STYLES[status], clean(sheet.subject), gap=9)
+        page.text(tr(", ").join(dict.fromkeys(item.name for item in sheet.of(status))), 11)
+    return page.render()
 
 
 def _one(sheet: Sheet, color: bool, width: int) -> str:

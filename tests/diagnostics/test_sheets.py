@@ -211,3 +211,19 @@ def test_text_and_json_say_the_same(cases):
     assert "\x1b" not in text and "\x00" not in text
     found = json.loads(load("json", SHEETS)(cases[:1]))
     assert found["code"] == 2 and [one["status"] for one in found["items"]] == [item.status for item in ODD.items]
+
+
+def test_text_of_many_sheets_ends_with_those_that_did_not_pass(cases):
+    fine = Ready(Sheet("klinic check", "runs/fine", (Item("key", "KEY", "a is logged", "passed"),)))
+    text = load("text", SHEETS)
+    last = text([fine, *cases, fine]).partition("in all: ")
+    assert last[0].rstrip().endswith(str(len(cases) + 2))
+    counts, *told = last[2].splitlines()
+    assert counts == "2 failed, 3 passed, 1 could not be judged"
+    assert [line.split()[0] for line in told if line.startswith("  ") and line[2] != " "] == [
+        "UNSURE",
+        "FAILED",
+        "FAILED",
+    ]
+    assert "runs/fine" not in " ".join(told)
+    assert "in all" not in text([fine])
