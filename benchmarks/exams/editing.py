@@ -18,7 +18,7 @@ def later(weight: np.ndarray, rows: int) -> np.ndarray:
     return np.concatenate([np.zeros(rows), weight[: len(weight) - rows]])
 
 
-def times(table: Table, factor: float, weight: np.ndarray, *names: str) -> None:
+def times(table: Table, factor: float | np.ndarray, weight: np.ndarray, *names: str) -> None:
     """Multiply columns by up to `factor`, evenly in the logarithm; their noise grows with them."""
     for name in names:
         if name in table:
@@ -90,7 +90,7 @@ def scaled(table: Table, share: float, weight: np.ndarray, *names: str) -> None:
             table[name] = table[name] * (1.0 - weight * (1.0 - share))
 
 
-def lengths(table: Table, factor: float, weight: np.ndarray) -> None:
+def lengths(table: Table, factor: float | np.ndarray, weight: np.ndarray) -> None:
     """Make responses longer or shorter; what reaches the cap is cut."""
     times(table, factor, weight, "response_length/mean", "response_length/max", "response_length/min")
     times(table, factor, weight, "timing_s/gen", "timing_s/update_actor", "timing_s/update_critic", "timing_s/ref")

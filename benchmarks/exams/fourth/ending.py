@@ -27,6 +27,7 @@ def kl_coef_inert(t: Host, w: np.ndarray, level: float, rng: np.random.Generator
 
 
 def batch_padded(t: Host, w: np.ndarray, level: float, rng: np.random.Generator) -> None:
+    t.config["trainer.use_v1"] = True
     t.config["data.train_batch_size"] = 100
     t.config[f"{ACTOR}.ppo_mini_batch_size"] = 48
     t.config[f"{ACTOR}.use_dynamic_bsz"] = True

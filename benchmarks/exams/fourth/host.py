@@ -90,7 +90,7 @@ def _times(t: Host, tokens: np.ndarray) -> None:
         ("perf/total_num_tokens", tokens),
         ("perf/throughput", tokens / slower),
         ("perf/mfu/actor", tokens / _ratio(t, "timing_s/update_actor")),
-        ("global_seqlen/mean", tokens),
+        *((f"global_seqlen/{end}", tokens) for end in ("mean", "max", "min", "balanced_max", "balanced_min")),
     ):
         if name in t and np.array_equal(t[name], t.before.get(name, np.empty(0)), equal_nan=True):
             t[name] = t[name] * factor

@@ -33,10 +33,9 @@ def kept_down(t: Host, share: float, w: np.ndarray, rng: np.random.Generator) ->
 def still(t: Host, w: np.ndarray, rng: np.random.Generator) -> None:
     """Nothing is learned from the onset on: scores and lengths keep their level and their noise, validations theirs."""
     start = int(np.argmax(w > 0))
-    for name in ("critic/score/mean", "critic/rewards/mean", "response_length/mean"):
-        past = t[name][max(0, start - 10) : max(start, 3)]
-        smooth = np.polyval(np.polyfit(np.arange(len(t)), t[name], 4), np.arange(len(t)))
-        t[name] = np.where(w > 0, np.mean(past) + t[name] - smooth, t[name])
+    for name in ("critic/score/mean", "critic/rewards/mean"):
+        t[name] = _held(t[name], start)
+    lengths(t, _held(t["response_length/mean"], start) / t["response_length/mean"], np.ones(len(t)))
     if not t.validation:
         return
     values = t[t.validation]
@@ -44,6 +43,14 @@ def still(t: Host, w: np.ndarray, rng: np.random.Generator) -> None:
     level = past[-1] if len(past) else t.opening if t.opening is not None else values[~np.isnan(values)][0]
     drawn = rng.binomial(500, min(1.0, float(level)), len(t)) / 500
     t[t.validation] = np.where((w > 0) & ~np.isnan(values), drawn, values)
+
+
+def _held(values: np.ndarray, start: int) -> np.ndarray:
+    """The level of the rows before `start` from there on, with the noise that there was."""
+    rows = np.arange(len(values))
+    smooth = np.polyval(np.polyfit(rows, values, 4), rows)
+    level = np.mean(values[max(0, start - 10) : max(start, 3)])
+    return np.where(rows >= start, level + values - smooth, values)
 
 
 def update_too_large(t: Host, w: np.ndarray, level: float, rng: np.random.Generator) -> None:
