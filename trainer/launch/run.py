@@ -20,17 +20,18 @@ from klinic.trainer.launch.tail import Tail
 from klinic.trainer.launch.wishes import Wishes
 from klinic.trainer.launch.words import event_line, step_line, validation_lines
 from klinic.trainer.plan import Plan
+from klinic.trainer.plugin.environ import WATCHED
 from klinic.trainer.stream import pending, request_reward, request_stop
+from klinic.trainer.stream.control import BY_FINDING, STOPPED_ILL
 
 if TYPE_CHECKING:
     from klinic.diagnostics.alerts.channel import Alerts
     from klinic.diagnostics.live.stopon import Reason, StopOn
 
 PAUSE = 0.25  # seconds between looks at the run directory
-FAILED, STOPPED_ILL = 1, 3
-BY_FINDING = "stop-on"
+FAILED = 1
 # The launcher looks after these itself; the plugin must not do it a second time.
-OURS = {"KLINIC_STOP_ON": "", "KLINIC_ALERTS": "", "KLINIC_WRITE_BACK": ""}
+OURS = dict.fromkeys(WATCHED, "")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ the exit code."""
 from __future__ import annotations
 
 import atexit
-import json
 import logging
 import os
 import subprocess
@@ -13,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from klinic.trainer.plugin import environ
+from klinic.trainer.stream.control import BY_FINDING, STOPPED_ILL
+from klinic.trainer.stream.manifest import read
 
 log = logging.getLogger("klinic.plugin")
-STOPPED_ILL = 3  # as of klinic train
-STOP_ON = "stop-on"
 
 
 def wanted() -> bool:
@@ -56,9 +55,6 @@ def _leave(run_dir: Path) -> None:
 
 def stopped_for_a_finding(run_dir: Path) -> bool:
     """Whether its manifest says so."""
-    try:
-        found = json.loads((run_dir / "run.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    by = found.get("stopped_by") if isinstance(found, dict) else None
-    return found.get("status") == "stopped" and isinstance(by, dict) and by.get("by") == STOP_ON
+    found = read(run_dir / "run.json")
+    by = found.get("stopped_by")
+    return found.get("status") == "stopped" and isinstance(by, dict) and by.get("by") == BY_FINDING

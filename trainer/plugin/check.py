@@ -8,8 +8,9 @@ import os
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
+from klinic.trainer.plugin.install import active, on_cpu
 from klinic.trainer.plugin.points import Touch
-from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU, VERL, WITHOUT_FLASH_ATTN
+from klinic.trainer.plugin.touches import VERL
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,7 @@ def check(cpu: bool | None = None) -> list[Problem]:
     """
     if _verl_missing():
         return quick_check()
-    if cpu is None:
-        cpu = os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu"
-    flashless = cpu or importlib.util.find_spec("flash_attn") is None
-    touches = EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if cpu else ())
+    touches = active(on_cpu() if cpu is None else cpu)
     found = [problem for touch in touches for problem in _look(touch)]
     return [*quick_check(), *found]
 

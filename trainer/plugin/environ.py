@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from klinic.trainer.plugin.install import on_cpu
 from klinic.trainer.plugin.wrap import around
 
 RUN_DIR = "KLINIC_RUN_DIR"
@@ -44,7 +45,7 @@ def patch(module: ModuleType) -> None:
 def _with_settings(original: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     note_launch()
     _look_after(*args, **kwargs)
-    if os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu":
+    if on_cpu():
         # Threads that wait for each other must sleep: they spin by default, and where the processes of a run
         # (or anything else) share the cores, a step then costs several times its CPU time.
         os.environ.setdefault(SPIN, "0")

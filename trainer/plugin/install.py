@@ -24,10 +24,10 @@ def on_cpu() -> bool:
     return os.environ.get("VERL_PLATFORM", "").strip().lower() == "cpu"
 
 
-def active() -> tuple[Touch, ...]:
-    """The touch points of this process."""
-    flashless = on_cpu() or importlib.util.find_spec("flash_attn") is None
-    return EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if on_cpu() else ())
+def active(cpu: bool) -> tuple[Touch, ...]:
+    """The touch points of a process on this machine."""
+    flashless = cpu or importlib.util.find_spec("flash_attn") is None
+    return EVERYWHERE + (WITHOUT_FLASH_ATTN if flashless else ()) + (ON_CPU if cpu else ())
 
 
 def apply(touch: Touch, module: ModuleType) -> None:
@@ -79,7 +79,7 @@ def register() -> None:
     sys.meta_path.insert(0, _finder)
     if on_cpu():  # verl registers the FSDP engines under "cuda" only; they run on a CPU all the same
         os.environ.setdefault("VERL_ENGINE_DEVICE", "cuda")
-    for touch in active():
+    for touch in active(on_cpu()):
         if touch.module in sys.modules:
             apply(touch, sys.modules[touch.module])
         else:
