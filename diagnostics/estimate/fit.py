@@ -9,12 +9,10 @@ from typing import Any
 
 from klinic.diagnostics.estimate.estimate import USABLE, Estimate, estimate
 from klinic.diagnostics.verlconfig import Settings
+from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 
 SHARE = f"{ROLLOUT}.gpu_memory_utilization"
-BUDGET = f"{ACTOR}.ppo_max_token_len_per_gpu"
-MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
-DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
 CRITIC = ("critic.ppo_max_token_len_per_gpu", "critic.forward_max_token_len_per_gpu")
 GRAIN, MOST = 256, 1 << 20  # tokens of a budget
 
@@ -51,7 +49,7 @@ def largest(of: Estimate) -> Largest:
 
 def _budget(tokens: int) -> dict[str, Any]:
     """The same budget for all passes of actor, reference and critic."""
-    found: dict[str, Any] = {DYNAMIC: True, BUDGET: tokens, "critic.use_dynamic_bsz": True}
+    found: dict[str, Any] = {DYNAMIC: True, TOKENS: tokens, "critic.use_dynamic_bsz": True}
     for part in (ROLLOUT, REF):
         found |= {f"{part}.log_prob_use_dynamic_bsz": True, f"{part}.log_prob_max_token_len_per_gpu": tokens}
     return found | dict.fromkeys(CRITIC, tokens)

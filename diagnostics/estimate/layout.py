@@ -8,9 +8,8 @@ from typing import Any
 
 from klinic.diagnostics.estimate.models import find_shape
 from klinic.diagnostics.estimate.shape import Shape
-from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
 
-MODEL = "actor_rollout_ref.model"
 BYTES = {"fp32": 4, "float32": 4, "float": 4, "bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2, "half": 2, "auto": 2}
 FLASH = ("flash_attention_2", "flash_attention_3")
 

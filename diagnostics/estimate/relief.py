@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.diagnostics.estimate.estimate import Estimate, estimate
-from klinic.diagnostics.estimate.fit import BUDGET, CRITIC, DYNAMIC, MICRO, SHARE, Largest, largest
+from klinic.diagnostics.estimate.fit import CRITIC, SHARE, Largest, largest
 from klinic.diagnostics.estimate.gpus import Gpu
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig import Settings
+from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
 from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 
 Free = Callable[[str], bool]
@@ -125,7 +126,7 @@ def _budgets(of: Estimate, most: Largest, free: Free) -> Iterator[Value]:
         wanted = math.ceil(longest / degree)
     fit = tr("up to {} tokens fit beside the states", most.budget) if most.budget else tr("the least that is possible")
     why = tr("{}; the longest sequence has {}", fit, longest)
-    keys = (BUDGET, *(CRITIC if of.layout.critic else ()))
+    keys = (TOKENS, *(CRITIC if of.layout.critic else ()))
     yield from (Value(key, wanted, why) for key in keys if free(key))
 
 

@@ -8,12 +8,13 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.estimate import Estimate, estimate, gpu_named
 from klinic.diagnostics.estimate.engine import GIB
-from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE
+from klinic.diagnostics.estimate.fit import SHARE
 from klinic.diagnostics.estimate.relief import fitted
 from klinic.diagnostics.estimate.show import BOUND, bounds, memory_lines
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
+from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
 
 STAGES = {"init": "worker start", "rollout": "engine start", "weights": "first rollout", "checkpoint": "first save"}
@@ -43,7 +44,7 @@ def memory_findings(source: Source, settings: Settings, of: Estimate | None) -> 
 def _crowded(source: Source, settings: Settings, of: Estimate, left: str, write: tuple[str, ...]) -> Found:
     worst, *others = of.crowded
     severity = Severity.ERROR if worst.total * (1 - BOUND) > of.memory else Severity.WARN
-    keys = (SHARE,) if worst.name == "rollout" else (BUDGET if settings.flag(DYNAMIC) else MICRO,)
+    keys = (SHARE,) if worst.name == "rollout" else (TOKENS if settings.flag(DYNAMIC) else MICRO,)
     more = "".join(f", {tr(phase.name)} {phase.total / GIB:.1f}" for phase in others)
     card = f"{of.gpu.name.upper()}: {of.gpu.memory_gib:g} GiB"
     needs = tr("{} ({}) needs about {:.1f} GiB{}", tr(worst.name), tr(worst.which), worst.total / GIB, more)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
+from klinic.diagnostics.language import Lang as Lang
 from klinic.diagnostics.report import signalwords as table
 from klinic.diagnostics.report.words import number
 
-Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
 LONGEST = {"en": 150, "zh": 80}
 _SYMBOLS: dict[type[ast.AST], str] = {

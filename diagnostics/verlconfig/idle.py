@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
+from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS
 from klinic.diagnostics.verlconfig.facts import Facts
+from klinic.diagnostics.verlconfig.settings import ACTOR
 from klinic.diagnostics.verlconfig.table import plain
-
-ACTOR = "actor_rollout_ref.actor"
-GROUPS = ("grpo", "grpo_passk", "grpo_vectorized", "rloo", "rloo_vectorized", "gdpo", "opo", "gpg")
 
 Needs = Callable[[Facts], bool | None]
 
 
 def _grouped(about: Facts) -> bool | None:
-    return None if about.algorithm is None else about.algorithm in GROUPS
+    return None if about.algorithm is None else about.algorithm in GROUP_ESTIMATORS
 
 
 def _asynchronous(about: Facts) -> bool | None:

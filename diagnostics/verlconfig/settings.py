@@ -10,6 +10,7 @@ from klinic.diagnostics.verlconfig.interpolate import resolve
 from klinic.diagnostics.verlconfig.table import all_keys, groups, has, raw_default
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
+MODEL = "actor_rollout_ref.model"
 
 
 class Settings(Mapping[str, Any]):

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, largest
-from klinic.diagnostics.estimate.fit import BUDGET, DYNAMIC, MICRO, SHARE, share_left
+from klinic.diagnostics.estimate.fit import SHARE, share_left
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.language import later, tr
-from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS, TP
+from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
 from klinic.trainer.plan.fromcpu import from_cpu
 from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES
 
-MODEL, REF = "actor_rollout_ref.model", "actor_rollout_ref.ref"
-TP = f"{ROLLOUT}.tensor_model_parallel_size"
 OFFLOADS = {
     "offload_policy": later("states may stay on the card: updates no longer wait for host memory"),
     "param_offload": later("weights may stay on the card while the engine works: no copying back"),
@@ -133,11 +132,11 @@ def _parallel(s: Settings) -> Iterator[Change]:
 def _larger(s: Settings, of: Estimate, taken: set[str]) -> Iterator[Change]:
     most = largest(of)
     if s.flag(DYNAMIC):
-        now, wanted = s.whole(BUDGET) or 16384, CAREFUL * most.budget // 100 // 1024 * 1024
+        now, wanted = s.whole(TOKENS) or 16384, CAREFUL * most.budget // 100 // 1024 * 1024
         if wanted >= 1.5 * now and now < 4 * of.layout.lengths.longest:
             wanted = min(wanted, max(16384, 4 * of.layout.lengths.longest))
             yield Change(
-                BUDGET, now, wanted, tr("up to {} tokens fit; fuller micro batches keep the card busy", most.budget)
+                TOKENS, now, wanted, tr("up to {} tokens fit; fuller micro batches keep the card busy", most.budget)
             )
     else:
         yield from _micro(s, of, most.sequences)

@@ -7,13 +7,12 @@ from collections.abc import Callable
 
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS
+from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
 from klinic.trainer.data.arithmetic import DATA_SOURCE
 from klinic.trainer.plan.draft import Draft
 from klinic.trainer.plan.files import first_source, rows
 from klinic.trainer.plan.gpu import lengths, memory, number_formats, plain_attention, tensor_parallel
 from klinic.trainer.plan.model import packable
-
-ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 
 
 def embedded(d: Draft) -> None:

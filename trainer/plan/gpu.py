@@ -11,12 +11,10 @@ from klinic.diagnostics.estimate.fit import SHARE
 from klinic.diagnostics.estimate.relief import fitted
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.words import plural
-from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.diagnostics.verlconfig.constraints import TOKENS
+from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
 from klinic.trainer.plan.draft import Draft
 
-ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
-MODEL = "actor_rollout_ref.model"
-BUDGET = f"{ACTOR}.ppo_max_token_len_per_gpu"
 LEAST_SHARE, MOST_SEQUENCES = 0.5, 1024
 
 
@@ -83,7 +81,7 @@ def memory(d: Draft) -> None:
         _concurrency(d)
     if _dynamic(d):
         longest = d.number("data.max_prompt_length", 512) + d.number("data.max_response_length", 512)
-        d.fill(BUDGET, max(2 * longest, 8192), tr("twice the longest sequence ({}), at least 8192", longest))
+        d.fill(TOKENS, max(2 * longest, 8192), tr("twice the longest sequence ({}), at least 8192", longest))
     d.fill(SHARE, 0.5, tr("half for vLLM, half for training in the same GPUs"))
 
 
