@@ -27,7 +27,7 @@ from klinic.dashboards.pages.several import (
 )
 from klinic.dashboards.views.charts import graph
 from klinic.dashboards.views.parts import Component, message
-from klinic.dashboards.words import meaning, speaker, unit_word
+from klinic.dashboards.words import meaning, retold_in, speaker, unit_word
 from klinic.diagnostics.knowledge import metric
 
 Params = Mapping[str, list[str]]
@@ -124,7 +124,7 @@ def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Acro
     try:
         names = matching(runs, pattern)
     except ValueError as error:
-        return message(say("explore.title"), say("explore.bad", why=error), kind="error")
+        return message(say("explore.title"), say("explore.bad", why=retold_in(str(error), look.lang)), kind="error")
     if not names:
         return message(say("explore.title"), say("explore.none"))
     note = html.P(say("explore.more", n=len(names), m=MAX_CHARTS), className="meta")

@@ -30,6 +30,7 @@ def grid(rows: list[dict[str, Any]], lang: Lang) -> Component:
         defaultColDef={"sortable": True, "filter": True, "resizable": True, "suppressHeaderMenuButton": False},
         dashGridOptions={
             "theme": {"function": THEME},
+            "localeText": {"ariaRowToggleSelection": speaker(lang)("runs.mark")},
             "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
             "selectionColumnDef": {"width": 44, "resizable": False},
             "rowHeight": 44,

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import click
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -96,10 +97,17 @@ def test_the_variable_asks_for_a_language_too(monkeypatch: pytest.MonkeyPatch) -
     assert "no such file" in CliRunner().invoke(main, ["diagnose", "nowhere", "--lang", "en"]).stderr
 
 
+def _refusal(pattern: str) -> str:
+    with pytest.raises(pl.exceptions.ComputeError) as refused:
+        pl.Series(["text"]).str.contains(pattern)
+    return str(refused.value)
+
+
 def test_what_others_say_is_said_by_them() -> None:
-    """No message of foreign.yaml is left behind where click or the operating system says it no more."""
+    """No message of foreign.yaml is left behind where click, the operating system or polars says it no more."""
     sources = " ".join(path.read_text("utf-8") for path in Path(click.__file__).parent.glob("*.py"))
     known = re.sub(r"\{\w+(?:!r)?\}", "{}", sources).lower() + str([os.strerror(n).lower() for n in range(134)])
+    known += "".join(map(_refusal, ("((", ")", "[", "*", "\\")))
     told = parsed(files("klinic.diagnostics").joinpath("messages/zh/foreign.yaml").read_text("utf-8"))
     parts = [part for said in told if said != "invalid syntax" for part in re.split(r" ?\(|\. | \{\}$", said.lower())]
     assert [part for part in parts if part.strip("{}?) ") and part not in known] == []
