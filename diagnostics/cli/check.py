@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
-from klinic.diagnostics.cli.judging import LEVELS
+from klinic.diagnostics.cli.judging import LEVELS, many_options
 from klinic.diagnostics.cli.lang import lang_option
-from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
+from klinic.diagnostics.cli.output import check_formats, format_options, langs_of, write_sheets
+from klinic.diagnostics.cli.progress import progress
+from klinic.diagnostics.language import Lang, speaking
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.gate.settings import Settings
     from klinic.diagnostics.report.sheet import Sheet
     from klinic.diagnostics.run import Run
+    from klinic.diagnostics.survey.survey import Looked
 
 
 @click.command()
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--profile", metavar="NAME", help="default, strict, seed, or a profile of your own [default].")
 @format_options("text, json, markdown, junit, sarif, github, gitlab")
 @lang_option
+@many_options
 @click.option("--init", "good", metavar="RUN", help="Write klinic.yaml from a good run, and its schema for editors.")
 @click.option("--force", is_flag=True, help="With --init: replace klinic.yaml, or take a run that is not healthy.")
 def check(
@@ -47,6 +51,8 @@ def check(
     profile: str | None,
     names: tuple[str, ...],
     outs: tuple[str, ...],
+    jobs: int | None,
+    no_cache: bool,
     good: str | None,
     force: bool,
 ) -> int:
@@ -71,8 +77,8 @@ def check(
     if paths.count("-") > 1:
         raise click.UsageError("- is stdin, which can be read once only; name it once")
     settings = _settings(config, [_asked(text) for text in typed], steps, keys, fail_on, rules, profile)
-    read = [(path, runs_of(path)) for path in paths]
-    made = write_sheets(lambda: [sheet for path, runs in read for sheet in _sheets(path, runs, settings)], names, outs)
+    looked = _look(paths, settings, langs_of(names), jobs, not no_cache)
+    made = write_sheets(lambda: [sheet for one in looked for sheet in _sheets(one, settings)], names, outs)
     for sheet in made:
         for item in sheet.of("unsure"):
             own = item.message.startswith(sheet.subject)
@@ -132,15 +138,28 @@ def _settings(
     return found
 
 
-def _sheets(path: str, runs: list[Run] | str, settings: Settings) -> list[Sheet]:
-    """A sheet for each run of a path; one that says why where it cannot be read."""
-    from klinic.diagnostics.gate.check import check as judge
-    from klinic.diagnostics.gate.check import unread
+def _look(
+    paths: tuple[str, ...], settings: Settings, langs: tuple[Lang, ...], jobs: int | None, remember: bool
+) -> list[Looked]:
+    """What there is at each path, judged; in English, but for what is asked of the rows."""
+    from klinic.diagnostics.gate.demands import demands, settled
+    from klinic.diagnostics.survey.how import How
+    from klinic.diagnostics.survey.survey import looked
 
-    if isinstance(runs, str):
-        return [unread(path, runs)]
+    heed_ctrl_c()
+    asked = demands(settings, langs)
+    how = How(profile=settings.profile, asked=asked)
+    with speaking("en"), progress() as seen:
+        return looked(paths, how, jobs=jobs, remember=remember and settled(asked), seen=seen)
+
+
+def _sheets(one: Looked, settings: Settings) -> list[Sheet]:
+    """A sheet for each run of a path, and one that says why where a run cannot be read."""
+    from klinic.diagnostics.gate.check import sheet, unread
+
     today = datetime.now(UTC).date()
-    return [judge(run, settings, today) for run in runs]
+    made = [sheet(case, settings, today, () if at else one.notes) for at, case in enumerate(one.cases)]
+    return [*made, *(unread(one.path, line) for line in one.said)]
 
 
 def runs_of(path: str) -> list[Run] | str:

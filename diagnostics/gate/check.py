@@ -6,34 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Any
 
-from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.gate import require
-from klinic.diagnostics.gate.naming import absent, in_run
+from klinic.diagnostics.gate.demands import demands
 from klinic.diagnostics.gate.settings import Accepted, Settings
-from klinic.diagnostics.language import retold, tr
-from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.language import retold, spoken, tr
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
-from klinic.diagnostics.report.sheet import Item, Sheet, Status
+from klinic.diagnostics.report.sheet import Item, Sheet
 from klinic.diagnostics.report.told import told
-from klinic.diagnostics.report.words import count, steps
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.survey.case import Case, judged
+from klinic.diagnostics.survey.how import How
 
 TOOL = "klinic check"
 Families = Mapping[str, str]  # rule -> its family
 LEVELS = {"info": Severity.INFO, "warn": Severity.WARN, "error": Severity.ERROR}
 
 
-def check(run: Run, settings: Settings, today: date, cards: Any = None) -> Sheet:
+def check(run: Run, settings: Settings, today: date) -> Sheet:
     """Everything that was asked of one run, with what came of it. Raises CardError for a profile that is none."""
-    items = [*_steps(run, settings.minimum_steps)]
-    items += [_key(run, key) for key in settings.required_keys]
-    items += [require.item(asked, run) for asked in settings.asked]
-    items += _rules(run, settings, today, cards)
-    return Sheet(TOOL, run.source.path, tuple(items), run.notes)
+    return sheet(judged(run, How(profile=settings.profile, asked=demands(settings, (spoken(),)))), settings, today)
+
+
+def sheet(case: Case, settings: Settings, today: date, notes: Sequence[str] = ()) -> Sheet:
+    """What was asked of a run that was judged so, in the language that is spoken. notes: more than its own."""
+    items = [*case.demanded.get(spoken(), ()), *_rules(case, settings, today)]
+    return Sheet(TOOL, case.run.source.path, tuple(items), (*case.run.notes, *notes))
 
 
 def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
@@ -41,38 +40,13 @@ def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
     return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", retold(problem)),))
 
 
-def _steps(run: Run, least: int) -> list[Item]:
-    if not least:
-        return []
-    seen = run.frame["step"].n_unique() if run.frame.height else 0
-    there = count(seen, "step")
-    there = tr("{}, {}", there, steps(*run.steps)) if run.steps else there
-    title, status = tr("at least {}", count(least, "step")), _status(seen >= least)
-    return [Item("steps", "STEPS", title, status, tr("{}; asked {}", there, least))]
-
-
-def _status(met: bool) -> Status:
-    return "passed" if met else "failed"
-
-
-def _key(run: Run, key: str) -> Item:
-    own = in_run(key, run)
-    if own is None:
-        return Item("key", "KEY", tr("{} is logged", key), "failed", absent(key, run))
-    values = count(run.frame[own].count(), "value")
-    return Item(
-        "key", "KEY", tr("{} is logged", key), "passed", values if own == key else tr("{} under {}", values, own)
-    )
-
-
-def _rules(run: Run, settings: Settings, today: date, cards: Any) -> list[Item]:
+def _rules(case: Case, settings: Settings, today: date) -> list[Item]:
     if settings.fail_on == "never" and not settings.rules:
         words = tr("fail_on is never and no rule is named: findings do not count")
         return [Item("rules", "RULES", tr("findings and incidents"), "skipped", words, Severity.NONE)]
-    try:
-        judged = told(Judged(run, diagnose(run, profile=settings.profile, cards=cards)))
-    except ReadError as error:
-        return [Item("rules", "RULES", tr("findings and incidents"), "unsure", str(error))]
+    if case.diagnosis is None:
+        return [Item("rules", "RULES", tr("findings and incidents"), "unsure", case.problem)]
+    judged = told(Judged(case.run, case.diagnosis))
     families = {one.name: one.family for one in judged.diagnosis.findings}
     items = _accept(_found(judged, settings, families), settings.accepted, families, today)
     if not any(item.status == "failed" for item in items):

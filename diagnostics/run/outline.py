@@ -17,9 +17,10 @@ class Outline:
     rows: int = 0
     attempts: tuple[Attempt, ...] = ()
     config: Config = field(default_factory=Config)
+    notes: tuple[str, ...] = ()
 
 
 def outline(run: Run) -> Outline:
     """The outline of a run."""
     config = Config(dict(run.config.values), run.config.user, run.config.where)
-    return Outline(run.source, run.steps, run.rows, run.attempts, config)
+    return Outline(run.source, run.steps, run.rows, run.attempts, config, run.notes)

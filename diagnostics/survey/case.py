@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from klinic.diagnostics.engine.card import CardError
@@ -13,6 +14,7 @@ from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.configfile import with_config
 from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ClosedError
+from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.outline import Outline, outline
 from klinic.diagnostics.survey.how import How
@@ -22,11 +24,15 @@ Kind = Literal["", "unread", "closed", "lost"]
 
 @dataclass(frozen=True)
 class Case:
-    """A run, in outline where its rows are not asked for, and its diagnosis; or the reason why there is none."""
+    """A run, in outline where its rows are not asked for, and its diagnosis; or the reason why there is none.
+
+    demanded: what came of what is asked of the run besides, by language.
+    """
 
     run: Run | Outline
     diagnosis: Diagnosis | None = None
     problem: str = ""
+    demanded: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ def examine(plan: Plan, single: bool, how: How, whole: bool = False) -> Found:
     """
     try:
         runs = [run for run in read(plan) if counts(run, single=single)]
-        return Found(tuple(_judged(run, how, whole) for run in runs), keep=not any(map(_is_going, runs)))
+        return Found(tuple(judged(run, how, whole) for run in runs), keep=not any(map(_is_going, runs)))
     except ClosedError as error:
         return Found(failed=str(error), kind="closed", keep=False)
     except ReadError as error:
@@ -69,13 +75,15 @@ def lost(plan: Plan, why: str) -> Found:
     return Found(failed=f"{plan.path}: {why}", kind="lost", keep=False)
 
 
-def _judged(run: Run, how: How, whole: bool) -> Case:
+def judged(run: Run, how: How, whole: bool = False) -> Case:
+    """What is found in one run. Raises CardError."""
     run = prepared(run, how)
     kept = run if whole else outline(run)
+    demanded = how.asked.told(run) if how.asked else {}
     try:
-        return Case(kept, judge(run, how))
+        return Case(kept, judge(run, how), demanded=demanded)
     except ReadError as error:
-        return Case(kept, problem=str(error))
+        return Case(kept, problem=str(error), demanded=demanded)
 
 
 def prepared(run: Run, how: How) -> Run:

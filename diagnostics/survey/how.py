@@ -8,13 +8,24 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import klinic.diagnostics.engine.library as library
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.diagnose import chosen_cards, signs_of
 
+if TYPE_CHECKING:
+    from klinic.diagnostics.report.sheet import Item
+    from klinic.diagnostics.run import Run
+
 PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class Asking(Protocol):
+    """What is asked of a run besides: plain values, whose `repr` says all of them."""
+
+    def told(self, run: Run) -> Mapping[str, tuple[Item, ...]]:
+        """What came of it, by language."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class How:
     """What `klinic.diagnostics.engine.diagnose.diagnose` is given besides the run.
 
     folders: with cards of the user's own; edition: a hash of them as they were when this was made. given: settings
-    that the log may lack; config: the file that gives them.
+    that the log may lack; config: the file that gives them. asked: what is asked of a run besides, None for nothing.
     """
 
     profile: str = "default"
@@ -34,6 +45,7 @@ class How:
     edition: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
     config: str = ""
+    asked: Asking | None = None
 
     def __post_init__(self) -> None:
         told = hashlib.blake2b(digest_size=16)
@@ -49,7 +61,8 @@ class How:
         """A hash of all that a judgement rests on besides the run: klinic, its cards, the user's files and options."""
         changes = sorted((rule, sorted(change.items())) for rule, change in self.overrides.items())
         options = (self.profile, self.select, self.ignore, changes, self.steps, self.folders, self.edition, self.config)
-        told = hashlib.blake2b(repr((_installed(), options, sorted(self.given.items()))).encode("utf-8", "replace"))
+        said = (_installed(), options, sorted(self.given.items()), self.asked)
+        told = hashlib.blake2b(repr(said).encode("utf-8", "replace"))
         _add(told, Path(self.profile))
         return told.hexdigest()
 

@@ -22,6 +22,7 @@ import zstandard
 from klinic.diagnostics.cachefolder import folder, is_ours
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
+from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Outline
 from klinic.diagnostics.survey.case import Case, Found, Kind
 
@@ -186,14 +187,14 @@ def opened(how: str) -> Index:
 class _Said:
     """What was found, in types that JSON gives back."""
 
-    cases: tuple[tuple[Outline, Diagnosis | None, str], ...]
+    cases: tuple[tuple[Outline, Diagnosis | None, str, dict[str, tuple[Item, ...]]], ...]
     failed: str
     kind: Kind
 
 
 def _packed(found: Found) -> bytes | None:
     """As JSON, packed; None for what JSON does not give back as it is, or what is too large."""
-    cases = [(case.run, case.diagnosis, case.problem) for case in found.cases]
+    cases = [(case.run, case.diagnosis, case.problem, case.demanded) for case in found.cases]
     try:
         text = msgspec.json.encode({"cases": cases, "failed": found.failed, "kind": found.kind})
         same = len(text) <= MAX_ENTRY and _read(text) == found

@@ -28,6 +28,17 @@ class Job:
     whole: bool = False
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What there is at one path. notes: on the search for runs. said: a line for each run that cannot be judged, or
+    one that says why there is none."""
+
+    path: str
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    said: tuple[str, ...]
+
+
 def survey(
     paths: Sequence[str],
     how: How,
@@ -37,7 +48,26 @@ def survey(
     whole: bool = False,
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[list[Judged], list[str]]:
-    """The runs of the paths, judged, in order; and a line for each path or run that cannot be.
+    """The runs of the paths, judged, in order; and a line for each path or run that cannot be. See `looked`."""
+    judged: list[Judged] = []
+    problems: list[str] = []
+    for one in looked(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen):
+        cases = _noted(list(one.cases), one.notes)
+        judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
+        problems += [*one.said, *(case.problem for case in cases if case.problem)]
+    return judged, problems
+
+
+def looked(
+    paths: Sequence[str],
+    how: How,
+    *,
+    jobs: int | None = None,
+    remember: bool = True,
+    whole: bool = False,
+    seen: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Looked]:
+    """What there is at each path, its runs judged.
 
     jobs: processes at most, never more than cores; None for one a core. remember: look up what was found before, and
     keep what is found. whole: with their rows, which are neither remembered nor sent from process to process.
@@ -47,13 +77,11 @@ def survey(
     listed = [_listed(path) for path in paths]
     wanted = [Job(plan, len(found) == 1, how, whole) for found, _ in listed for plan in found[: find.MAX_FILES]]
     results = _counted(_found(wanted, 1 if whole else jobs, remember and not whole), len(wanted), seen)
-    judged: list[Judged] = []
-    problems: list[str] = []
+    told: list[Looked] = []
     for path, (found, problem) in zip(paths, listed, strict=True):
-        cases, said = _told(path, len(found), list(islice(results, min(len(found), find.MAX_FILES))))
-        judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
-        problems += [problem] if problem else said
-    return judged, problems
+        one = _told(path, len(found), list(islice(results, min(len(found), find.MAX_FILES))))
+        told.append(replace(one, said=(problem,)) if problem else one)
+    return told
 
 
 def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], None]) -> Iterator[Found]:
@@ -62,15 +90,15 @@ def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], No
         yield one
 
 
-def _told(path: str, count: int, results: Sequence[Found]) -> tuple[list[Case], list[str]]:
-    """The cases of one path, and a line for each run that cannot be judged."""
+def _told(path: str, count: int, results: Sequence[Found]) -> Looked:
+    """What there is at one path that has so many plans."""
     closed = [one.failed for one in results if one.kind == "closed"]
-    cases = [case for one in results for case in one.cases]
+    cases = tuple(case for one in results for case in one.cases)
     said = [one.failed for one in results if one.kind == "lost"]
     notes = remarks(path, count, closed)
-    if cases:
-        return _noted(cases, notes), said + [case.problem for case in cases if case.problem]
-    return [], said or [results[0].failed if count == 1 and results[0].failed else no_run(path, count, notes)]
+    if not cases and not said:
+        said = [results[0].failed if count == 1 and results[0].failed else no_run(path, count, notes)]
+    return Looked(path, cases, tuple(notes), tuple(said))
 
 
 def _noted(cases: list[Case], notes: Sequence[str]) -> list[Case]:
