@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.knowledge.tables import loaded
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,7 @@ class Check:
 @cache
 def checks() -> Mapping[str, Check]:
     """All checks by name."""
-    text = files("klinic.diagnostics.knowledge").joinpath("checks.yaml").read_text("utf-8")
-    rows = parsed(text)
-    return {name: _check(family, name, row) for family, some in rows.items() for name, row in some.items()}
+    return {name: _check(family, name, row) for family, some in loaded("checks").items() for name, row in some.items()}
 
 
 def _check(family: str, name: str, row: Mapping[str, Any]) -> Check:

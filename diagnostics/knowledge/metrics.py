@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
+from klinic.diagnostics.knowledge.tables import loaded
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.yamltext import parsed
 
 Direction = Literal["higher_is_better", "lower_is_better", "neither"]
 _DIRECTIONS: dict[str, Direction] = {"up": "higher_is_better", "down": "lower_is_better", "neither": "neither"}
@@ -60,7 +59,7 @@ def entry(pattern: str) -> MetricInfo:
     Raises KeyError for anything but a key.
     """
     words = [_in_words(part) for part in _PARTS.finditer(pattern)]
-    found = (_table("metrics") | _table("derived"))[pattern]
+    found = (loaded("metrics") | loaded("derived"))[pattern]
     return replace(_info(pattern, pattern, found, tuple(words)), formula=str(found.get("formula", "")))
 
 
@@ -73,12 +72,12 @@ def _in_words(part: re.Match[str]) -> str:
 
 def known_patterns() -> tuple[str, ...]:
     """All keys of metrics.yaml, in its order."""
-    return tuple(_table("metrics"))
+    return tuple(loaded("metrics"))
 
 
 def derived_patterns() -> tuple[str, ...]:
     """All keys of derived.yaml, in its order."""
-    return tuple(_table("derived"))
+    return tuple(loaded("derived"))
 
 
 def spread(pattern: str) -> Iterator[str]:
@@ -95,17 +94,10 @@ def spread(pattern: str) -> Iterator[str]:
 
 
 @cache
-def _table(name: str) -> dict[str, dict[str, Any]]:
-    text = files("klinic.diagnostics.knowledge").joinpath(f"{name}.yaml").read_text("utf-8")
-    table: dict[str, dict[str, Any]] = parsed(text)
-    return table
-
-
-@cache
 def _entries() -> tuple[dict[str, dict[str, Any]], list[tuple[str, re.Pattern[str], dict[str, Any]]]]:
-    table = _table("metrics") | _table("derived")
-    plain = {key: entry for key, entry in table.items() if not _PARTS.search(key)}
-    patterns = [(key, _compiled(key), entry) for key, entry in table.items() if key not in plain]
+    known = loaded("metrics") | loaded("derived")
+    plain = {key: entry for key, entry in known.items() if not _PARTS.search(key)}
+    patterns = [(key, _compiled(key), entry) for key, entry in known.items() if key not in plain]
     return plain, patterns
 
 

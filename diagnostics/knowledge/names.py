@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.knowledge.tables import loaded
 
 # `critic/lr(1e-4)`: the value is written in units of 1e-4.
 _SCALED = re.compile(r"(?P<name>.+?)\((?P<unit>1e[-+]?\d+)\)")
@@ -44,11 +43,8 @@ def other_names(name: str) -> tuple[tuple[str, str], ...]:
     return tuple((table, raw) for table in tables["families"] for raw, ours in tables[table].items() if ours == name)
 
 
-@cache
 def _tables() -> dict[str, Any]:
-    text = files("klinic.diagnostics.knowledge").joinpath("aliases.yaml").read_text("utf-8")
-    tables: dict[str, Any] = parsed(text)
-    return tables
+    return loaded("aliases")
 
 
 @cache

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.knowledge.tables import loaded
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,7 @@ class Parameter:
 @cache
 def parameters() -> dict[str, Parameter]:
     """All entries of parameters.yaml by name."""
-    text = files("klinic.diagnostics.knowledge").joinpath("parameters.yaml").read_text("utf-8")
-    return {name: _entry(name, row) for name, row in parsed(text).items()}
+    return {name: _entry(name, row) for name, row in loaded("parameters").items()}
 
 
 def _entry(name: str, row: dict[str, Any]) -> Parameter:

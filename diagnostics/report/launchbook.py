@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import parameters
+from klinic.diagnostics.knowledge.tables import loaded
 from klinic.diagnostics.language import Lang, later, speaking, tr
 from klinic.diagnostics.preflight import Report, corrected, preflight
 from klinic.diagnostics.preflight.model import Found, Source
@@ -27,7 +26,7 @@ EACH = tuple(map(later, ("line", "what it does", "remark")))
 
 def launch_pages() -> dict[str, str]:
     """File name -> text of the page in each language."""
-    rows = yamlio.load(files("klinic.diagnostics.knowledge").joinpath("launches.yaml").read_text("utf-8"))
+    rows = loaded("launches")
     return {"launch.md": _page(rows, "en"), "launch.zh.md": _page(rows, "zh")}
 
 
