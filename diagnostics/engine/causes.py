@@ -22,8 +22,9 @@ class Relations:
 def with_causes(findings: Sequence[Finding], relations: Mapping[str, Relations]) -> tuple[Finding, ...]:
     """The findings with `root_cause` set: id of the root that explains each, None for a root.
 
-    relations: card's name -> Relations. A finding explains another if its card lists it and it set in no later
-    (`SLACK` steps allowed); of two look-alikes the one that set in first explains the other. Order is kept.
+    relations: card's name -> Relations. A finding explains another if its card lists it and it set in no later than
+    that became a warning (`SLACK` steps allowed); of two look-alikes the one that set in first explains the other.
+    Order is kept.
     """
     parents = {finding.id: _explainer(finding, findings, relations) for finding in _by_onset(findings)}
     for name in parents:  # in order of events: the earliest finding of a circle becomes its root
@@ -52,9 +53,14 @@ def _explains(cause: Finding, effect: Finding, relations: Mapping[str, Relations
     lead = effect.first_step - cause.first_step
     if effect.name in says.explains:
         mutual = cause.name in heard.explains
-        return _first_of_two(cause, effect) if mutual else lead >= -SLACK
+        return _first_of_two(cause, effect) if mutual else _in_time(cause, effect)
     alike = effect.name in says.look_alikes or cause.name in heard.look_alikes
     return alike and cause.name not in heard.explains and lead > SLACK
+
+
+def _in_time(cause: Finding, effect: Finding) -> bool:
+    """Whether the cause had set in when the effect became what it is: what was a remark before proves nothing."""
+    return cause.first_step <= max(effect.first_step, effect.warned or effect.first_step) + SLACK
 
 
 def _first_of_two(cause: Finding, effect: Finding) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from klinic.diagnostics.engine.card import Card, CardError, with_overrides
-from klinic.diagnostics.engine.causes import Relations, with_causes, worst_root
+from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.chart import Chart
+from klinic.diagnostics.engine.confidence import grouped
 from klinic.diagnostics.engine.gauges import Gauges
 from klinic.diagnostics.engine.health import health, verdict
 from klinic.diagnostics.engine.incidents import ends_without_a_word, match_incidents
@@ -120,8 +121,7 @@ def _diagnosis(
 ) -> Diagnosis:
     fired = [judged for judged in judgement.cards if judged.findings]
     outcome = weighed_outcome(run, about, [judged.episodes for judged in fired])
-    relations = {judged.card.name: _relations(judged.card) for judged in fired}
-    findings = with_causes([_finding(judged, outcome) for judged in fired], relations)
+    findings = grouped([_finding(judged, outcome) for judged in fired], [judged.card for judged in fired])
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
     return Diagnosis(
         verdict=verdict(findings, incidents),
@@ -222,11 +222,6 @@ def _check_judgeable(run: Run, incidents: bool, findings: bool) -> None:
         raise JudgeError("; ".join([f"{where}: {seen}", *(run.notes[:1] or (ADVICE,))]))
 
 
-def _relations(card: Card) -> Relations:
-    alike = tuple(str(item["name"]) for item in card.data.get("look_alikes") or ())
-    return Relations(card.explains, alike)
-
-
 def _finding(judged: CardJudgement, outcome: Outcome) -> Finding:
     """One finding a card: those of several attempts merged, with the severity at the last step."""
     found = judged.findings
@@ -239,6 +234,7 @@ def _finding(judged: CardJudgement, outcome: Outcome) -> Finding:
         attempt=found[0].attempt,
         closed=latest.closed,
         episodes=tuple(episode for finding in found for episode in finding.episodes),
+        warned=next((finding.warned for finding in found if finding.warned is not None), None),
     )
 
 
@@ -246,5 +242,5 @@ def _not_applicable(run: Run, judgement: Judgement) -> tuple[NotApplicable, ...]
     if run.frame.height:
         return judgement.not_applicable
     configs = {card.card.id for card in judgement.cards if card.card.kind == "config"}
-    silent = judgement.not_applicable
-    return tuple(one if one.id in configs else replace(one, missing="no metrics in the log") for one in silent)
+    gone = "no metrics in the log"
+    return tuple(one if one.id in configs else replace(one, missing=gone) for one in judgement.not_applicable)

@@ -159,9 +159,9 @@ class Judge:
     def _judgement(self, state: CardState, steps: Steps) -> CardJudgement:
         episodes = tuple(state.book.all())
         verdict: State = "fires" if episodes else ("quiet" if state.judged else "not_applicable")
-        findings = findings_of(state.witness, episodes, steps, self._attempt) if episodes else ()
-        missing = state.missing() if verdict == "not_applicable" else ""
         changes = tuple(state.changes)
+        findings = findings_of(state.witness, episodes, changes, steps, self._attempt) if episodes else ()
+        missing = state.missing() if verdict == "not_applicable" else ""
         return CardJudgement(state.compiled.card, verdict, missing, changes, episodes, findings, self._rows)
 
 

@@ -48,7 +48,9 @@ class Finding:
 
     severity: at the last step; peak: the worst of the episode. first_step: onset (the first step of the window
     that fired); last_step: last step at which it held. closed: it no longer holds at the last step.
-    root_cause: id of the finding that explains this one, None for a root.
+    warned: from which step on it is or was a warning or worse, None where it never was.
+    root_cause: id of the finding that explains this one, None for a root. rivals: names of other roots that could have
+    done the same, for which `confidence` is a grade lower than the card's. wrong_when: where such a sign misleads.
     """
 
     id: str
@@ -65,6 +67,9 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     episodes: tuple[tuple[int, int], ...] = ()
     root_cause: str | None = None
+    warned: int | None = None
+    rivals: tuple[str, ...] = ()
+    wrong_when: str = ""
     family: str = ""
     panel: str = ""
 

@@ -10,7 +10,7 @@ import orjson
 
 from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.report.base import Judged
-from klinic.diagnostics.report.phrases import evidence_words
+from klinic.diagnostics.report.phrases import doubts, evidence_words
 from klinic.diagnostics.run import Outline, Run
 
 SCHEMA = "klinic.diagnosis/1"
@@ -87,6 +87,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": str(finding.severity),
         "peak": str(finding.peak),
         "confidence": finding.confidence,
+        "doubts": doubts(finding),
         "first_step": finding.first_step,
         "last_step": finding.last_step,
         "attempt": finding.attempt,

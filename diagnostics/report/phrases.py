@@ -25,6 +25,15 @@ def when(finding: Finding) -> str:
     return words if finding.peak <= finding.severity else tr("{}, at its worst {}", words, tr(str(finding.peak)))
 
 
+def doubts(finding: Finding) -> list[str]:
+    """Why the confidence is not high: what else could have done the same, and where such a sign misleads."""
+    if finding.confidence == "high":
+        return []
+    said = [tr("Not surer: {} beside it may be the cause as well.", listing(finding.rivals, language()))]
+    wrong = [tr("When it is wrong: {}.", finding.wrong_when)] if finding.wrong_when else []
+    return [*(said if finding.rivals else []), *wrong]
+
+
 def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:
     """`actor/ppo_kl: median of the last 5 absolute values was 4.93, above 0.02 nats/token, at step 41`.
 

@@ -9,7 +9,16 @@ from klinic.diagnostics.engine.model import Finding, Incident, Override, Severit
 from klinic.diagnostics.language import padded, tr
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.layout import Page, clean
-from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, shortened, source_words, telling, when
+from klinic.diagnostics.report.phrases import (
+    doubts,
+    evidence_words,
+    lacking,
+    sentence,
+    shortened,
+    source_words,
+    telling,
+    when,
+)
 from klinic.diagnostics.report.told import told
 from klinic.diagnostics.report.words import bounds, count, number, plain, sparkline
 
@@ -128,6 +137,8 @@ def _finding(page: Page, finding: Finding) -> None:
     for evidence in telling(finding.evidence):
         page.text(f"- {evidence_words(evidence)}", 9, 11)
     page.text(finding.why, 9)
+    for doubt in doubts(finding):
+        page.text(doubt, 9, kind="dim")
 
 
 def _follower(page: Page, finding: Finding) -> None:

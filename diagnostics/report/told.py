@@ -56,7 +56,8 @@ def _finding(finding: Finding) -> Finding:
     card = _cards().get(finding.id)
     if card is None:
         return finding
-    return replace(finding, message=card.text("summary", spoken()), why=card.text("why", spoken()))
+    message, why, wrong = (card.text(part, spoken()) for part in ("summary", "why", "wrong_when"))
+    return replace(finding, message=message, why=why, wrong_when=wrong)
 
 
 def _incident(incident: Incident, config: Config, framework: str) -> Incident:

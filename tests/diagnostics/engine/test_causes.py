@@ -1,5 +1,6 @@
 """Findings are grouped under root causes by what cards explain and by the order of events."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -51,6 +52,12 @@ def test_a_cause_may_be_seen_a_little_later_than_its_effect_but_not_long_after(l
     assert (
         roots(finding("entropy-collapse", 100), finding("reward-collapse", 100 + lead))["reward-collapse"] == expected
     )
+
+
+@pytest.mark.parametrize(("warned", "expected"), [(None, None), (34, None), (35, "ENTROPY-COLLAPSE")])
+def test_a_remark_that_became_a_warning_after_the_cause_is_explained_by_it(warned, expected):
+    effect = replace(finding("reward-collapse", 5), warned=warned)
+    assert roots(finding("entropy-collapse", 40), effect)["reward-collapse"] == expected
 
 
 def test_information_does_not_explain_an_error():
