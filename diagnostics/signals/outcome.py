@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from klinic.diagnostics.signals import windows
 from klinic.diagnostics.signals.block import Block, Mask
 from klinic.diagnostics.signals.compile import compile_text
+from klinic.diagnostics.signals.functions import coalesce
 from klinic.diagnostics.signals.lists import Members
 from klinic.diagnostics.signals.node import NONE_NEW, ONE_NEW, SPARSE, Kind, Node, rank_of
+from klinic.diagnostics.signals.operators import logic
 from klinic.diagnostics.signals.registry import Count, Template, signal
 from klinic.diagnostics.signals.scope import Scope
 from klinic.diagnostics.signals.stream import Stream
 
 SCORES = ("critic/score/mean", "critic/rewards/mean")
 CEILING = 0.95  # of a rate: above it there is no room left to rise
+STEPS_A_VALIDATION = 5  # a window of w steps is one of w/5 validations: nobody validates much more often
+LEAST = 6  # validations whose trend says something
 
 _RISE = "0.1 * highest(best(it, {k}) - first(it, {f}), abs(best(it, {k})))"
 _FELL = {
@@ -56,10 +59,14 @@ def candidates(metrics: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class OfOutcome(Node):
-    """A template evaluated on whatever metric is the outcome at each row."""
+    """A template evaluated on whatever metric is the outcome at each row.
 
-    def __init__(self, template: Template, least: int) -> None:
-        super().__init__(f"outcome_of({template.key}, {least})", rank=SPARSE)
+    least: validations from which on they are it. among: what may be it, validation, the score, or both.
+    """
+
+    def __init__(self, template: Template, least: int, among: str = "both") -> None:
+        super().__init__(f"outcome_of({template.key}, {least}, {among})", rank=SPARSE)
+        self.among = among
         self.metrics = frozenset(["outcome()"])
         self.template, self.least = template, least
         self.kind: Kind = template.kind
@@ -88,10 +95,15 @@ class OfOutcome(Node):
             fresh = fresh | (won & stream.known(block.height))
         return Stream(values, fresh), state
 
+    def _names(self, block: Block) -> tuple[str, ...]:
+        """The metrics that may be it, the preferred one first."""
+        evals = () if self.among == "score" else candidates(block.run.metrics)
+        return evals if self.among == "evals" else (*evals, *SCORES)
+
     def _one(self, block: Block, members: Members, counts: dict[str, int]) -> Stream:
         """The same over a single row."""
         result, undecided = Stream(None, NONE_NEW), True
-        for name in (*candidates(block.run.metrics), *SCORES):
+        for name in self._names(block):
             counts[name] = counts.get(name, 0) + (block.value(name) is not None)
             won = undecided and counts[name] >= (1 if name in SCORES else self.least)
             undecided = undecided and not won
@@ -107,7 +119,7 @@ class OfOutcome(Node):
         """(metric, rows that are its own), best candidate first; the rest falls to the score."""
         left = np.ones(block.height, np.bool_)
         winners: list[tuple[str, Mask]] = []
-        for name in (*candidates(block.run.metrics), *SCORES):
+        for name in self._names(block):
             counted = self._counted(name, block, counts)
             eligible = counted >= (1 if name in SCORES else self.least)
             winners.append((name, left & eligible))
@@ -150,20 +162,28 @@ def outcome_fell() -> Node:
     return OfOutcome(_by_rank(_FELL), 2)
 
 
-def _moved(form: str, w: int) -> Node:
+def _among(form: str, w: int, among: str) -> Node:
     texts = {sparse: form.format(bound=bound, ceiling=CEILING, w="{w}") for sparse, bound in _BOUND.items()}
-    return OfOutcome(_by_rank(texts, w=w), max(2, windows.minimum(w)))
+    return OfOutcome(_by_rank(texts, w=w), w if among == "evals" else 1, among)
+
+
+def _both(form: str, w: int) -> tuple[Node, Node]:
+    """A claim of the last validations, and the same of the last w values of the score."""
+    return _among(form, max(LEAST, w // STEPS_A_VALIDATION), "evals"), _among(form, w, "score")
 
 
 @signal
 @cache
 def outcome_flat(w: Count) -> Node:
-    """The outcome neither rose nor fell beyond noise over the last w values and is not at its ceiling."""
-    return _moved("abs(trend(it, {w})) <= {bound} and not (peak(it) <= 1 and med(it, {w}) >= {ceiling})", w)
+    """Neither the score over w values nor the last w/5 validations, six at least, moved or are at their ceiling."""
+    form = "abs(trend(it, {w})) <= {bound} and not (peak(it) <= 1 and med(it, {w}) >= {ceiling})"
+    evals, score = _both(form, w)
+    return coalesce(logic("and", [evals, score]), evals, score)
 
 
 @signal
 @cache
 def outcome_rose(w: Count) -> Node:
-    """The outcome rose beyond noise over the last w values."""
-    return _moved("trend(it, {w}) > {bound}", w)
+    """The score over w values or the last w/5 validations, six at least, rose beyond noise."""
+    evals, score = _both("trend(it, {w}) > {bound}", w)
+    return coalesce(logic("or", [evals, score]), evals, score)
