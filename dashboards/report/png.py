@@ -16,6 +16,7 @@ from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.language import spoken
 from klinic.diagnostics.report.base import Judged
 
+WANTS_ROWS = True
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 FLAGS = (
     "--headless",

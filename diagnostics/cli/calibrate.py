@@ -36,6 +36,7 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     found = fit(runs, installed_cards(), definitions())
     target = out or Path(f"{name}.yaml")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_yaml(as_profile(found, name, [run.source.path for run in runs]), found), "utf-8")
     except OSError as error:
         fail(f"{target}: {(error.strerror or str(error)).lower()}")

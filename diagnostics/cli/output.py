@@ -116,12 +116,13 @@ def _to_stdout(report: str | bytes) -> None:
 
 
 def _to_file(path: Path, report: str | bytes) -> None:
-    """Through a temporary file beside it, so that a reader never sees half a report."""
+    """Through a temporary file beside it, so that a reader never sees half a report; a folder that lacks is made."""
     data = report if isinstance(report, bytes) else report.encode(errors="replace")
     try:
         if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
             path.write_bytes(data)
             return
+        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             file.write(data)
         Path(file.name).chmod(0o666 & ~_umask())

@@ -121,6 +121,7 @@ def _write(text: str, out: str | None) -> None:
         click.echo(text, nl=False)
         return
     try:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_text(text, "utf-8")
     except OSError as error:
         raise click.ClickException(f"--out {out}: {(error.strerror or str(error)).lower()}") from None

@@ -21,8 +21,8 @@ from klinic.diagnostics.engine.model import (
     Vital,
 )
 from klinic.diagnostics.readers import open_run
-from klinic.diagnostics.report.base import Judged, formats, load
-from klinic.diagnostics.run import Config, Run, Source
+from klinic.diagnostics.report.base import Judged, formats, load, wants_rows
+from klinic.diagnostics.run import Config, Run, Source, outline
 
 LOGS = Path(__file__).parents[2] / "sample_logs"
 SCHEMA = json.loads(files("klinic.diagnostics.report").joinpath("schema.json").read_text("utf-8"))
@@ -36,6 +36,16 @@ def judged():
         run = open_run(LOGS / path)
         found[path] = Judged(run, diagnose(run))
     return found
+
+
+@pytest.mark.parametrize("name", list(formats()))
+def test_a_report_that_needs_the_rows_of_a_run_asks_for_them(judged, name):
+    """The command gives all others an outline: many runs are judged elsewhere."""
+    case = judged[SICK]
+    if not wants_rows(name):
+        assert load(name)([Judged(outline(case.run), case.diagnosis)])
+    else:
+        assert name in ("html", "png")
 
 
 def test_a_list_has_a_line_a_run_the_worst_first(judged):

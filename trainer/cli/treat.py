@@ -97,6 +97,7 @@ def _write(found: Treatment, out: Path) -> None:
     if not found.command:
         fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(found)}")
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(script(found), "utf-8")
         out.chmod(0o755)
         say(f"wrote {out}")

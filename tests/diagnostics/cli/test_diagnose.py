@@ -128,9 +128,15 @@ def test_the_nth_file_belongs_to_the_nth_format(klinic, tmp_path):
 
 
 def test_a_report_that_cannot_be_written_is_one_line(klinic, tmp_path, one_line):
-    code, _, err = klinic("diagnose", "--out", tmp_path / "no" / "such" / "file", HEALTHY)
+    (tmp_path / "file").touch()
+    code, _, err = klinic("diagnose", "--out", tmp_path / "file" / "report", HEALTHY)
     assert code == 2
     assert "cannot write the report" in one_line(err)
+
+
+def test_a_folder_that_a_report_lacks_is_made(klinic, tmp_path):
+    assert klinic("diagnose", "--out", tmp_path / "no" / "such" / "file", HEALTHY)[0] == 0
+    assert (tmp_path / "no" / "such" / "file").read_text("utf-8").startswith("healthy")
 
 
 def test_a_file_name_that_is_no_text(klinic, tmp_path):
