@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 
 from klinic.diagnostics.readers import open_run
@@ -12,6 +10,7 @@ from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.wandb_offline import READER
 from klinic.diagnostics.run import Event, Happened, Line, Note, Row
 from klinic.diagnostics.run.model import NAN, PLUS_INF
+from klinic.trainer.copies import framed
 
 
 def events_of(data: bytes, size: int | None = None) -> list[Event]:
@@ -27,13 +26,6 @@ def rows_of(data: bytes) -> list[Row]:
 
 def text(field: int, value: bytes) -> bytes:
     return bytes([field << 3 | 2, len(value)]) + value
-
-
-def store(*records: bytes) -> bytes:
-    out = b":W&B" + struct.pack("<HB", 0xBEE1, 0)
-    for record in records:
-        out += struct.pack("<IHB", zlib.crc32(record, zlib.crc32(b"\x01")), len(record), 1) + record
-    return out
 
 
 def test_a_public_partial_store_keeps_its_config_and_names_the_cut(data: Path) -> None:
@@ -61,21 +53,21 @@ def test_history_of_the_real_client(data: Path) -> None:
 def test_items_of_older_clients_are_json_text() -> None:
     items = [(b"critic/score/mean", b"0.5"), (b"actor/grad_norm", b'"NaN"'), (b"_step", b"4"), (b"_timestamp", b"9.5")]
     record = b"".join(text(1, text(1, key) + bytes([0x82, 0x01, len(value)]) + value) for key, value in items)
-    (row,) = rows_of(store(text(2, record)))
+    (row,) = rows_of(framed([text(2, record)]))
     assert (row.step, row.time, row.values["critic/score/mean"]) == (4, 9.5, 0.5)
     assert row.values["actor/grad_norm"] != row.values["actor/grad_norm"]
 
 
 def test_a_store_with_a_summary_only_gives_one_row() -> None:
     item = text(1, text(1, b"critic/score/mean") + b"\x82\x01\x030.5")
-    events = events_of(store(text(3, item)))
+    events = events_of(framed([text(3, item)]))
     assert [event.values for event in events if isinstance(event, Row)] == [{"critic/score/mean": 0.5}]
     assert any(isinstance(event, Note) and "summary" in event.text for event in events)
 
 
 def test_printed_text_is_text_unless_it_lies_beside(tmp_path: Path) -> None:
     item = text(1, text(1, b"critic/score/mean") + b"\x82\x01\x030.5")
-    data = store(text(2, item), text(13, text(3, b"first line\nRuntimeError: CUDA ")), text(13, text(3, b"error\n")))
+    data = framed([text(2, item), text(13, text(3, b"first line\nRuntimeError: CUDA ")), text(13, text(3, b"error\n"))])
     assert [event.text for event in events_of(data) if isinstance(event, Line)] == [
         "first line",
         "RuntimeError: CUDA error",
@@ -92,7 +84,7 @@ def test_printed_text_is_text_unless_it_lies_beside(tmp_path: Path) -> None:
 def test_a_resumed_run_says_so() -> None:
     record = bytes([14 << 3, 20]) + b"\x90\x01\x01"  # starting_step 20, resumed
     (happened,) = [
-        event for event in events_of(store(bytes([0x8A, 0x01, len(record)]) + record)) if isinstance(event, Happened)
+        event for event in events_of(framed([bytes([0x8A, 0x01, len(record)]) + record])) if isinstance(event, Happened)
     ]
     assert (happened.kind, happened.step) == ("resumed", 20)
 
