@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import click
 
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.language import tr
 from klinic.diagnostics.readers import readers as known
 from klinic.diagnostics.readers._native import state
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 
 @click.command()
+@lang_option
 def readers() -> None:
     """List the log formats that klinic reads.
 
@@ -19,5 +22,6 @@ def readers() -> None:
     rows = [(reader.name, reader.summary) for reader in known()]
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
-        click.echo("\n".join(wrapped(summary, WIDTH, f"{name:<{width}}  ", " " * (width + 2))))
-    click.echo("\n" + "\n".join(wrapped(f"The compiled reader of verl-console (klinic-native): {state()}", WIDTH)))
+        click.echo("\n".join(wrapped(tr(summary), WIDTH, f"{name:<{width}}  ", " " * (width + 2))))
+    native = tr("The compiled reader of verl-console (klinic-native): {}", state())
+    click.echo("\n" + "\n".join(wrapped(native, WIDTH)))

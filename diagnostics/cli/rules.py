@@ -10,11 +10,14 @@ from typing import Any
 import click
 
 from klinic.diagnostics.cli.group import fail
+from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.engine.card import Card, CardError, load_card
 from klinic.diagnostics.engine.cases import CaseError, CaseResult, run_cases
 from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, folders, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
+from klinic.diagnostics.engine.wording import in_general
+from klinic.diagnostics.language import spoken, tr
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -29,6 +32,7 @@ def rules() -> None:
 @click.option("--rules", "extra", multiple=True, metavar="DIR", help="Also the cards of this folder or file.")
 @click.option("--kind", type=click.Choice(["metric", "config", "incident"]), help="Only rules of this kind.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@lang_option
 def list_(extra: tuple[str, ...], kind: str | None, form: str) -> None:
     """List all rules by family. Of each its id, its name and what it says."""
     try:
@@ -71,8 +75,8 @@ def _table(cards: Iterable[Card]) -> Iterator[str]:
         if card.family != family:
             family = card.family
             yield f"\n{family}"
-        mark = "" if card.status == "stable" else f" ({card.status})"
-        said = f"{card.text('summary') or card.text('message')}{mark}"
+        mark = "" if card.status == "stable" else tr(" ({})", tr(card.status))
+        said = f"{card.text('summary', spoken()) or in_general(card.text('message', spoken()))}{mark}"
         yield from wrapped(said, WIDTH, f"  {card.id:<6} {card.name:<{width}}  ", " " * 11)
 
 

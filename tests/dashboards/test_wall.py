@@ -51,7 +51,7 @@ def test_a_changed_verdict_stands_out_and_says_what_it_was_for_a_while() -> None
     text = to_html(wall.tile(turned, "en", NOW))
     assert "turned" in text and "was healthy, 3 min ago" in text
     assert "turned" not in to_html(wall.tile(turned, "en", NOW + wall.FRESH_S))
-    assert "刚才还是健康" in to_html(wall.tile(replace(turned, turned=NOW - 5), "zh", NOW))
+    assert "刚才还是正常" in to_html(wall.tile(replace(turned, turned=NOW - 5), "zh", NOW))
 
 
 def test_a_run_that_stalls_says_so_in_large() -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, say
+from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.language import speaking, tr
 
 if TYPE_CHECKING:
     from klinic.diagnostics.run import Run
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--run-dir", type=click.Path(path_type=Path), help="Where it is written; else <RUN>-treated.")
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The run's config.")
 @click.option("--profile", default="default", show_default=True, metavar="NAME")
+@lang_option
 def treat(
     run: Path,
     more: tuple[str, ...],
@@ -65,7 +68,8 @@ def _treatment(path: Path, config: Path | None, profile: str, more: tuple[str, .
     from klinic.trainer.treat.treatment import read_run, treat
 
     try:
-        return treat(path, _configured(read_run(path), config), more, profile=profile)
+        with speaking("en"):  # programs read it too
+            return treat(path, _configured(read_run(path), config), more, profile=profile)
     except (ReadError, ValueError) as error:
         fail(str(error))
     except OSError as error:
@@ -82,23 +86,25 @@ def _show(found: Treatment, form: str, alternatives: bool) -> None:
     import orjson
 
     from klinic.trainer.treat.show import text
+    from klinic.trainer.treat.told import told
     from klinic.trainer.treat.treatment import as_json
 
     if form == "json":
         options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
         click.echo(orjson.dumps(as_json(found, alternatives), default=str, option=options))
     else:
-        click.echo(text(found, alternatives), nl=False)
+        click.echo(text(told(found), alternatives), nl=False)
 
 
 def _write(found: Treatment, out: Path) -> None:
     from klinic.trainer.treat.show import nothing, script
+    from klinic.trainer.treat.told import told
 
     if not found.command:
-        fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(found)}")
+        fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(told(found))}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(script(found), "utf-8")
+        out.write_text(script(told(found)), "utf-8")
         out.chmod(0o755)
         say(f"wrote {out}")
     except OSError as error:
@@ -116,7 +122,7 @@ def _launch(found: Treatment, more: tuple[str, ...], run_dir: Path | None, dry_r
         plan = treated_plan(found.origin, found.overrides, more, place)
         if dry_run:
             refused(plan)
-            click.echo(f"\nLaunch with --train:\n{command(plan)}")
+            click.echo(tr("\nLaunch with --train:\n{}", command(plan)))
             return 0
         return train(plan, found.path, found.overrides)
     except (PlanError, RecipeError) as error:

@@ -43,14 +43,19 @@ def refused(plan: Plan) -> None:
         raise PlanError(problem)
 
 
-def train(plan: Plan, parent: str, changes: Sequence[str], options: Options | None = None) -> int:
-    """Launch; gives the launch's exit code. Raises PlanError for what is known to fail, OSError for a full disk."""
-    if problem := plugin_problem(plan.cpu):
-        raise PlanError(problem)
-    refused(plan)
+def begin(plan: Plan, parent: str, changes: Sequence[str]) -> None:
+    """Lay the treated run down: its plan, and what it treats. Raises OSError."""
     plan.run_dir.mkdir(parents=True, exist_ok=True)
     keep(plan)
     with RunDirectory(plan.run_dir) as run:
         run.update(treats={"parent": parent, "overrides": list(changes)})
+
+
+def train(plan: Plan, parent: str, changes: Sequence[str]) -> int:
+    """Launch; gives the launch's exit code. Raises PlanError for what is known to fail, OSError for a full disk."""
+    if problem := plugin_problem(plan.cpu):
+        raise PlanError(problem)
+    refused(plan)
+    begin(plan, parent, changes)
     limits = Limits(startup=600.0 if plan.cpu else 2400.0, silence=180.0 if plan.cpu else 900.0)
-    return launch(plan, options or Options(limits=limits))
+    return launch(plan, Options(limits=limits))

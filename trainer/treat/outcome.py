@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def judge(run: Run, band: Band, planned: int) -> Outcome:
     return Outcome(score, loud, whole and score is not None and score >= band.low and not loud)
 
 
-def names(diagnosis: Diagnosis, least: Severity = Severity.WARN) -> Sequence[str]:
-    """Findings and incidents of at least this weight, the root cause first."""
+def names(diagnosis: Diagnosis) -> list[str]:
+    """Findings and incidents above info, the root cause first."""
     found = sorted(diagnosis.findings, key=lambda f: f.id != diagnosis.root_cause)
-    return [f.name for f in found if f.severity >= least] + [i.name for i in diagnosis.incidents if i.severity >= least]
+    return [one.name for one in (*found, *diagnosis.incidents) if one.severity > Severity.INFO]

@@ -16,6 +16,7 @@ from klinic.trainer.treat.origin import Origin, origin
 from klinic.trainer.treat.places import clashes
 
 METRICS = "metrics.jsonl"
+ACCEPTED = "accepted"  # how the check of an override that verl takes begins
 
 
 @dataclass(frozen=True)

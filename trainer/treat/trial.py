@@ -16,10 +16,10 @@ from klinic.trainer.keep import machine
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
-from klinic.trainer.plan.record import keep
 from klinic.trainer.recipes import Recipe
 from klinic.trainer.record import INTERRUPTED, folder, overrides, record
-from klinic.trainer.stream import RunDirectory, hardware, versions
+from klinic.trainer.stream import hardware, versions
+from klinic.trainer.treat.apply import begin
 from klinic.trainer.treat.outcome import Band, Outcome, algorithm, bands, final_score, judge, names
 
 PACKAGES = ("klinic", "python", "verl", "torch", "transformers", "ray")
@@ -107,10 +107,7 @@ class Trial:
         if work.exists():
             shutil.rmtree(work)
         plan = self._plan(recipe, seed, changes, work)
-        work.mkdir(parents=True)
-        keep(plan)
-        with RunDirectory(work) as run:
-            run.update(treats={"parent": str(parent), "overrides": list(changes)})
+        begin(plan, str(parent), changes)
         code = self.start(plan)
         if code in INTERRUPTED:
             raise Interrupted(code)
