@@ -81,7 +81,7 @@ def train(
     from klinic.trainer.launch.plugin import PluginCheck
     from klinic.trainer.treat.rescue import rescued
 
-    limits = Limits(startup=startup_limit or (600.0 if plan.cpu else 2400.0), silence=180.0 if plan.cpu else 900.0)
+    limits = Limits.usual(plan.cpu, startup_limit)
     with PluginCheck(plan.cpu) as check:
         if problem := check.problem():
             fail(problem)

@@ -6,6 +6,7 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from klinic.trainer.launch.progress import Progress, clock
 
@@ -24,6 +25,11 @@ class Limits:
     silence: float = 180.0
     patience: float = 20.0
     least: float = 300.0
+
+    @classmethod
+    def usual(cls, cpu: bool, startup: float | None = None) -> Self:
+        """Of a launch on a CPU, or on GPUs, whose engines take their time to start. startup: in place of the usual."""
+        return cls(startup or (600.0 if cpu else 2400.0), 180.0 if cpu else 900.0)
 
 
 class Watchdog:

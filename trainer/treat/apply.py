@@ -57,5 +57,4 @@ def train(plan: Plan, parent: str, changes: Sequence[str]) -> int:
         raise PlanError(problem)
     refused(plan)
     begin(plan, parent, changes)
-    limits = Limits(startup=600.0 if plan.cpu else 2400.0, silence=180.0 if plan.cpu else 900.0)
-    return launch(plan, Options(limits=limits))
+    return launch(plan, Options(limits=Limits.usual(plan.cpu)))

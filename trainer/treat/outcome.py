@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from klinic.diagnostics.engine.diagnose import diagnose
-from klinic.diagnostics.engine.model import Diagnosis, Severity
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 from klinic.diagnostics.readers import ReadError, open_run
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals.outcome import SCORES, is_candidate, preference
@@ -107,5 +107,5 @@ def judge(run: Run, band: Band, planned: int) -> Outcome:
 
 def names(diagnosis: Diagnosis) -> list[str]:
     """Findings and incidents above info, the root cause first."""
-    found = sorted(diagnosis.findings, key=lambda f: f.id != diagnosis.root_cause)
+    found: list[Finding | Incident] = sorted(diagnosis.findings, key=lambda f: f.id != diagnosis.root_cause)
     return [one.name for one in (*found, *diagnosis.incidents) if one.severity > Severity.INFO]
