@@ -96,12 +96,20 @@ def test_what_is_said_of_names_is_told_in_chinese() -> None:
     assert notes | {one.stage for one in all_constraints()} <= {*catalog("zh")}
 
 
+def test_a_recipe_gives_its_reasons_in_chinese() -> None:
+    from klinic.trainer.recipes.lines import reasons
+
+    said = {one for path in (ROOT / "trainer/recipes").rglob("*.yaml") for one in reasons(path.read_text()).values()}
+    assert len(said) > 100
+    assert sorted(said - {*catalog("zh")}) == []
+
+
 def test_no_message_is_told_that_nobody_says() -> None:
     """A sentence that changed in the code leaves none behind."""
     nodes = [node for path in _sources() for node in _nodes(path)]
     written = {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
     written |= {_template(node) for node in nodes if isinstance(node, ast.JoinedStr)}
-    rooms = [path for room in ("diagnostics", "rules") for path in (ROOT / room).rglob("*.yaml")]
+    rooms = [path for room in ("diagnostics", "rules", "trainer") for path in (ROOT / room).rglob("*.yaml")]
     data = "\n".join(path.read_text("utf-8") for path in rooms if "messages" not in path.parts).replace('\\"', '"')
     states = {f"{name}'s states" for name in ("actor", "critic", "reference")}
     counted = {f"{{}} {word}" for word in written}
@@ -128,6 +136,7 @@ def test_columns_are_filled_up_by_what_a_terminal_shows() -> None:
     assert (padded("更新", 10), padded("update", 10)) == ("更新      ", "update    ")
 
 
+SENTENCE = re.compile(r"(?<![\w./=-])[A-Za-z]{3,}(?:[,;:]? [A-Za-z]{2,}){2,}(?![\w./=-])")
 COMMANDS = {
     "diagnose": (["diagnose", "sample_logs/h200/ppo_lr_too_high"], "每轮更新把策略推得太远"),
     "check": (["check", "sample_logs/h200/ppo_lr_too_high", "--key", "actor/x"], "从未记录 actor/x"),
@@ -137,6 +146,9 @@ COMMANDS = {
     "plan": (["plan", "--gpu", "p40", "--model", "Qwen/Qwen2.5-0.5B"], "计算能力 6.1"),
     "plan cpu": (["plan", "--gpu", "cpu"], "一个节点的主内存"),
     "env": (["env"], "可以训练|还不能训练"),
+    "treat": (["treat", "sample_logs/h200/ppo_lr_too_high", "--alternatives"], "若无效，按以下顺序一次试一项"),
+    "rules list": (["rules", "list"], "策略几乎不再探索"),
+    "readers": (["readers"], "verl 的控制台日志"),
     "explain": (["explain", "actor/ppo_kl"], "更新 KL"),
 }
 
@@ -150,4 +162,8 @@ def test_a_command_speaks_chinese_and_leaves_the_language_as_it_was(name: str) -
     words, said = COMMANDS[name]
     done = CliRunner().invoke(main, [*words, "--lang", "zh"])
     assert re.search(said, done.stdout + done.stderr)
+    quiet = re.sub(
+        r"\S*[/=.\[{]\S*|（[^（]*）|^#.*", "", done.stdout + done.stderr, flags=re.MULTILINE
+    )  # names, paths, values
+    assert [line for line in quiet.splitlines() if SENTENCE.search(line)] == []
     assert tr("nothing found") == "nothing found"

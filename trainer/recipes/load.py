@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine.yamlio import read
+from klinic.diagnostics.language import catalog, spoken
+from klinic.diagnostics.yamlio import read
 from klinic.trainer.recipes.lines import reasons
 
 FOLDER = Path(__file__).parent
@@ -98,7 +99,8 @@ def _read(file: Path) -> Recipe:
     if unknown := sorted(set(tree) - KEYS):
         raise RecipeError(f"{file}: unknown key {unknown[0]}; known are {', '.join(sorted(KEYS))}")
     base = load(tree["extends"]) if tree.get("extends") else None
-    why = reasons(text)
+    told = catalog(spoken())
+    why = {key: told.get(said, said) for key, said in reasons(text).items()}
     own = tuple(Entry(key, value, why.get(key, "")) for key, value in (tree.get("overrides") or {}).items())
     replaced = {entry.bare for entry in own}
     kept = tuple(entry for entry in (base.entries if base else ()) if entry.bare not in replaced)
