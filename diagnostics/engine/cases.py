@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import Card, load_card
 from klinic.diagnostics.engine.judge import CardJudgement, judge
 from klinic.diagnostics.engine.model import Incident, Severity

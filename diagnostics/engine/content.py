@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.library import folders
 
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.slowpattern import nested_repeat
-from klinic.diagnostics.engine.yamlcore import Places
-from klinic.diagnostics.engine.yamlio import Problem
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
 from klinic.diagnostics.signals.parse import nearest
+from klinic.diagnostics.yamlcore import Places
+from klinic.diagnostics.yamlio import Problem
 
 At = tuple[Any, ...]
 Found = Iterator[tuple[At, str]]

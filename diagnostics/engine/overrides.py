@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, _level, replaced
 from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity

@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 
 # Whose requirements of each other are compared.
 RELATED = (

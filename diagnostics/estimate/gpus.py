@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 
 VLLM_NEEDS, BF16_NEEDS = 7.0, 8.0  # compute capabilities
 

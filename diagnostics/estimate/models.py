@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.estimate.shape import Shape, shape_of
 
 _VARIANT = re.compile(r"[-_](instruct|base|chat|it|hf|bf16|\d{4})(?=$|[-_])")

@@ -7,11 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine.yamlcore import Places
 from klinic.diagnostics.gate.asked import Asked, mapped, typed
 from klinic.diagnostics.report.sheet import Spot
 from klinic.diagnostics.settings import NAME, SettingsError, has_section, read_section
 from klinic.diagnostics.signals.parse import ExpressionError
+from klinic.diagnostics.yamlcore import Places
 
 
 @dataclass(frozen=True)

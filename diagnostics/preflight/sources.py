@@ -108,8 +108,8 @@ def _from_run(name: str) -> Source:
 def _from_yaml(name: str, text: str | None) -> Source:
     import yaml
 
-    from klinic.diagnostics.engine import yamlio
-    from klinic.diagnostics.engine.yamlcore import Loader
+    from klinic.diagnostics import yamlio
+    from klinic.diagnostics.yamlcore import Loader
 
     try:
         tree = yamlio.load(text or "")

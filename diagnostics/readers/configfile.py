@@ -31,7 +31,7 @@ def read_config(path: Path) -> dict[str, Any]:
 def _from_yaml(text: str) -> dict[str, Any]:
     import yaml
 
-    from klinic.diagnostics.engine import yamlio
+    from klinic.diagnostics import yamlio
 
     try:
         tree = yamlio.load(text)

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import orjson
 
-from klinic.diagnostics.engine.yamlcore import Places
-from klinic.diagnostics.engine.yamlio import places, read
 from klinic.diagnostics.settings.wrong import told
+from klinic.diagnostics.yamlcore import Places
+from klinic.diagnostics.yamlio import places, read
 
 NAME = "klinic.yaml"
 SCHEMA_NAME = "klinic.schema.json"

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from klinic.diagnostics import yamltext
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio, yamltext
 
 TEXTS = [f"a: {number}\nb: [1, 1.0, true, null, x]\n" for number in range(10)]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import CardError, load_card, with_overrides
 from klinic.diagnostics.engine.library import all_cards, card_paths, load_cards
 from klinic.diagnostics.engine.lint import check_card

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from klinic.diagnostics.engine import yamlio
+from klinic.diagnostics import yamlio
 from klinic.diagnostics.gate.check import check
 from klinic.diagnostics.gate.settings import load
 from klinic.diagnostics.readers import open_run

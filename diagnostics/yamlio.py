@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from klinic.diagnostics.yamltext import remembered
 
 if TYPE_CHECKING:
-    from klinic.diagnostics.engine.yamlcore import Places
+    from klinic.diagnostics.yamlcore import Places
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def load(text: str) -> Any:
 
 def _loaded(text: str) -> Any:
     from klinic.diagnostics import yamlsound
-    from klinic.diagnostics.engine.yamlcore import Loader
+    from klinic.diagnostics.yamlcore import Loader
 
     return yamlsound.read(text, Loader)
 
@@ -44,7 +44,7 @@ def places(text: str) -> Places:
     """Places of a document that `load` has accepted."""
     import yaml
 
-    from klinic.diagnostics.engine.yamlcore import Loader, Places
+    from klinic.diagnostics.yamlcore import Loader, Places
 
     return Places(yaml.compose(text, Loader=Loader))
 
