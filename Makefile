@@ -69,7 +69,7 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/klinic rules docs
 
-# klinic's speed beside other tools; docs/benchmarks.md says what the figures mean. BENCH=--full ends within half an hour.
+# klinic's speed beside other tools; docs/benchmarks.md says what the figures mean. BENCH="--full --write" writes its tables.
 BENCH ?=
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.speed $(BENCH)

@@ -6,16 +6,19 @@ Nothing is waited for without an end: each process has a limit, the whole run an
 from __future__ import annotations
 
 import os
-import statistics
+import platform
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.speed.methods import Method
+from benchmarks.speed.store import Round, Store
+from benchmarks.speed.table import Result, result
 from benchmarks.speed.tools import Tool
 from benchmarks.speed.wait import Wait, said
 
@@ -25,40 +28,54 @@ LONG_S = 60  # a method that took longer is timed once
 
 
 @dataclass(frozen=True)
-class Result:
-    """Medians of a method, or why there are none."""
+class Work:
+    """A kind of work on one file. megabytes: of the file."""
 
-    method: str
-    cpu: float = 0.0
-    wall: float = 0.0
-    peak: float = 0.0
-    total: float | None = None
-    problem: str = ""
+    name: str
+    steps: int
+    megabytes: float
+    path: Path
 
 
-def measured(methods: tuple[Method, ...], path: Path, rounds: int, wait: Wait) -> list[Result]:
-    """One result a method."""
-    tools = {place: method.tool(wait) for place, method in enumerate(methods)}
-    problems = {place: found.problem for place, found in tools.items() if found and found.problem}
-    times: dict[int, list[Times]] = {place: [] for place in range(len(methods))}
-    for round_ in range(rounds):
-        for place, method in enumerate(methods):
-            if place in problems or (round_ and (method.once or times[place][-1][1] > LONG_S)):
+def measured(methods: tuple[Method, ...], work: Work, rounds: int, wait: Wait, store: Store) -> list[Result]:
+    """One result a method, of the rounds in the store and those that it lacks; these are kept there as they end."""
+    tools = {method.name: method.tool(wait) for method in methods}
+    problems = {name: found.problem for name, found in tools.items() if found and found.problem}
+    for number in range(rounds):
+        for method in methods:
+            done = store.done(work.name, work.steps, method.name)
+            if method.name in problems or len(done) > number or (done and _enough(method, done)):
                 continue
             try:
-                limit = wait.begin(f"{method.name}, {path.name}, round {round_ + 1} of {rounds}")
-                times[place].append(once(method, tools[place], path, limit))
-            except (OSError, ValueError, subprocess.SubprocessError) as error:
-                problems[place] = said(error)
-    return [_result(method, times[place], problems.get(place, "")) for place, method in enumerate(methods)]
+                limit = wait.begin(f"{method.name}, {work.path.name}, round {number + 1} of {rounds}")
+            except TimeoutError as error:
+                problems[method.name] = said(error)
+                continue
+            store.add(_timed(method, tools[method.name], work, limit, store.code))
+    names = [method.name for method in methods]
+    return [result(name, store.done(work.name, work.steps, name), problems.get(name, "")) for name in names]
 
 
-def _result(method: Method, found: list[Times], problem: str) -> Result:
-    """Medians of the rounds that were run; a problem counts where there was none."""
-    if not found:
-        return Result(method.name, problem=problem or "not timed")
-    cpu, wall, peak = (statistics.median(one[column] for one in found) for column in range(3))  # type: ignore[type-var]
-    return Result(method.name, float(cpu or 0), float(wall or 0), float(peak or 0), found[0][3])
+def _enough(method: Method, done: list[Round]) -> bool:
+    """Whether one round must do: it takes long, or came to nothing."""
+    return method.once or bool(done[-1].problem) or done[-1].wall > LONG_S
+
+
+def _timed(method: Method, found: Tool | None, work: Work, limit: float, code: str) -> Round:
+    load, day = os.getloadavg()[0], datetime.now(UTC).date().isoformat()
+    here = work.name, work.steps, work.megabytes, method.name
+    try:
+        cpu, wall, peak, total = once(method, found, work.path, limit)
+        problem = ""
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        cpu = wall = peak = 0.0
+        total, problem = None, said(error)
+    return Round(*here, cpu, wall, peak, total, problem, code, load, day, machine())
+
+
+def machine() -> str:
+    """Where this was measured, in words."""
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def once(method: Method, found: Tool | None, path: Path, limit: float) -> Times:
@@ -66,8 +83,18 @@ def once(method: Method, found: Tool | None, path: Path, limit: float) -> Times:
     env = {**os.environ, **method.env}
     if method.native and found:
         env["PYTHONPATH"] = str(found.packages)
+    if method.made is not None:
+        path = _made(method.made(found, path), env, limit)
     command = method.command(found, path)
     return _said(command, env, limit) if method.prints else _whole(command, env, limit)
+
+
+def _made(command: list[str], env: dict[str, str], limit: float) -> Path:
+    """The file in the form that a method wants, made before it is timed."""
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit, check=True, env=env
+    )
+    return Path(done.stdout.splitlines()[-1])
 
 
 def _said(command: list[str], env: dict[str, str], limit: float) -> Times:

@@ -20,6 +20,7 @@ class Method:
 
     prints: the command says its CPU seconds, wall seconds and peak itself (imports left out); else it is timed whole.
     once: it takes so long that one round must do. full: only in the full run. env: variables more.
+    made: a command that writes the file in another form, untimed, and prints where it is.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Method:
     full: bool = False
     env: dict[str, str] = field(default_factory=dict)
     native: bool = False
+    made: Callable[[Tool | None, Path], list[str]] | None = None
 
     def tool(self, wait: Wait) -> Tool | None:
         """Its environment, made where it is not there yet."""
@@ -63,6 +65,12 @@ def program(shown: str, needs: str, *words: str, **more: object) -> Method:
         return [first, *(word.replace("{}", str(path)) for word in words[1:])]
 
     return Method(shown, command, needs, prints=False, **more)  # type: ignore[arg-type]
+
+
+def recorded(found: Tool | None, path: Path) -> list[str]:
+    """Lets rlprobe's recorder write the rows of a JSONL: it reads nothing else."""
+    python = str(found.bin / "python") if found else sys.executable
+    return [python, str(HERE / "outside.py"), "record", str(path)]
 
 
 PURE = own("klinic", "klinic, pure Python", env={"KLINIC_NATIVE": "0"})
@@ -131,6 +139,7 @@ SECTIONS: dict[str, tuple[str, float, tuple[Method, ...]]] = {
             program("klinic diagnose", "", "klinic", "diagnose", "{}"),
             program("rl-doctor diagnose", "rldoctor", "rl-doctor", "diagnose", "{}", once=True),
             program("runmedic diagnose", "runmedic", "runmedic", "diagnose", "{}"),
+            program("rlprobe doctor, of its own recording", "rlprobe", "rlprobe", "doctor", "{}", made=recorded),
         ),
     ),
     "reading event files": (
@@ -146,5 +155,3 @@ SECTIONS: dict[str, tuple[str, float, tuple[Method, ...]]] = {
         ),
     ),
 }
-# Named in the table with the reason why they are not timed.
-LEFT_OUT = {"judging JSONL": {"rlprobe": "reads only folders that its own recorder wrote"}}

@@ -1,6 +1,7 @@
 """Readers of others, run by the Python of an environment that need not hold klinic: only their library and this file.
 
 PYTHON outside.py METHOD PATH     prints CPU seconds, wall seconds, peak MB, sum of the numbers read
+PYTHON outside.py record JSONL    prints the folder that rlprobe's recorder made of it
 """
 
 import json
@@ -79,6 +80,24 @@ def _records(data: bytes):
             parts = []
 
 
+def record(path: str) -> str:
+    """A folder of rlprobe's with the rows of verl's JSONL, under the names that it knows and their own."""
+    import shutil
+
+    from rlprobe import Recorder
+
+    folder = Path(path).with_suffix(".rlprobe")
+    shutil.rmtree(folder, ignore_errors=True)
+    names = {"critic/score/mean": "reward_mean", "actor/kl_loss": "kl_mean", "actor/entropy": "entropy_mean"}
+    with Recorder(folder, queue_size=1 << 20) as out, Path(path).open() as rows:
+        for line in rows:
+            row = json.loads(line)
+            out.log_step(row["step"], **{names.get(name, name): value for name, value in row["data"].items()})
+    if out.dropped:
+        raise RuntimeError(f"rlprobe's recorder dropped {out.dropped} rows")
+    return str(folder)
+
+
 METHODS = {"duckdb": duckdb, "tbparse": tbparse, "datastore": datastore, "upb": upb}
 WARM = {"datastore": "wandb.sdk.internal.datastore", "upb": "wandb.proto.wandb_internal_pb2"}
 
@@ -89,6 +108,9 @@ def main() -> None:
     import resource
 
     name, path = sys.argv[1:3]
+    if name == "record":
+        print(record(path))
+        return
     importlib.import_module(WARM.get(name, name))
     before, started = time.process_time(), time.perf_counter()
     found = METHODS[name](path)

@@ -52,7 +52,7 @@ def tool(name: str, wait: Wait) -> Tool:
     """The environment, made where it is not there yet."""
     folder = FOLDER / name
     done = folder / "installed"
-    if done.exists() and not (name == "native" and done.stat().st_mtime < _newest(NATIVE)):
+    if done.exists() and not (name == "native" and done.stat().st_mtime < newest(NATIVE)):
         return Tool(folder)
     install = [str(folder / "bin/python"), "-m", "pip", "-q", "--disable-pip-version-check", "install"]
     try:
@@ -64,7 +64,7 @@ def tool(name: str, wait: Wait) -> Tool:
     return Tool(folder)
 
 
-def _newest(folder: Path) -> float:
+def newest(folder: Path) -> float:
     """When the last of the sources changed."""
     return max(path.stat().st_mtime for path in folder.iterdir() if path.is_file())
 
