@@ -142,3 +142,25 @@ def test_hydra_reads_a_value_back_as_it_was(value):
 def test_hydra_reads_a_text_back_as_it_was(value):
     if value.strip() == value:
         assert str(parsed(spelt(value))) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "cpu"),
+    [
+        ([], True),
+        ([f"{ROLLOUT}.name=vllm"], False),
+        (["trainer.n_gpus_per_node=8"], False),
+        (["trainer.n_gpus_per_node=1", "trainer.nnodes=1"], True),
+        (["trainer.n_gpus_per_node=8", "trainer.device=cpu"], True),
+    ],
+)
+def test_a_launch_that_asks_for_gpus_is_planned_for_them_wherever_that_is(words, cpu, tmp_path):
+    given = ["actor_rollout_ref.model.path=Qwen/Qwen2-7B-Instruct", "data.train_files=x.parquet", *words]
+    plan = make_plan(given, run_dir=tmp_path, machine=LAPTOP)
+    assert plan.cpu is cpu
+    assert (value(plan, "trainer.device") == "cpu") is cpu
+
+
+def test_an_engine_for_gpus_is_refused_on_a_cpu(tmp_path):
+    plan = make_plan([f"{ROLLOUT}.name=vllm"], run_dir=tmp_path, machine=LAPTOP)
+    assert [text for text in problems(plan) if f"{ROLLOUT}.name=vllm: it needs a GPU" in text]

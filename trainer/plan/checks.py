@@ -17,6 +17,7 @@ from klinic.diagnostics.verlconfig.settings import Settings
 from klinic.diagnostics.verlconfig.table import default, known
 from klinic.trainer.data.check import check
 from klinic.trainer.plan.files import files, rows
+from klinic.trainer.plan.fromcpu import ENGINES
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.model import parameters
@@ -28,7 +29,7 @@ SMALL = 100_000  # rows up to which a file is checked whole
 def problems(plan: Plan) -> list[str]:
     """Everything that is known to fail, one line each, the cheapest to find first."""
     settings = plan.settings
-    found = [*_words(plan), *_model(settings), *_lora(plan), *_reward(settings), *_data(settings)]
+    found = [*_words(plan), *_model(settings), *_engine(plan), *_lora(plan), *_reward(settings), *_data(settings)]
     found += [*_disk(plan, settings), *_rows(settings)]
     return list(dict.fromkeys(found)) or [*_compose(plan), *_constraints(settings)]
 
@@ -55,6 +56,12 @@ def _model(settings: Settings) -> Iterator[str]:
         looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
         if looks_local and not (path / "config.json").is_file():
             yield tr("{}={}: no model there (config.json is missing); check the path", key, settings[key])
+
+
+def _engine(plan: Plan) -> Iterator[str]:
+    key = "actor_rollout_ref.rollout.name"
+    if plan.cpu and plan.settings[key] in ENGINES:
+        yield tr("{}={}: it needs a GPU, and this launch is for a CPU; leave it out", key, plan.settings[key])
 
 
 def _lora(plan: Plan) -> Iterator[str]:
@@ -129,7 +136,9 @@ def disk_needed(settings: Settings) -> tuple[int, str]:
         if weights is None:
             return 0, tr("a place that is not known: {} has no config.json here to tell its size", settings[model])
         need += BYTES_A_WEIGHT * weights * ((kept if isinstance(kept, int) else 3) + 1)
-    return need, tr("{:.2g} GB (12 bytes a weight, one more than is kept)", need / 2**30)
+    size = need / 2**30
+    said = f"{size:.0f}" if size >= 10 else f"{size:.2g}"
+    return need, tr("{} GB (12 bytes a weight, one more than is kept)", said)
 
 
 def _compose(plan: Plan) -> Iterator[str]:

@@ -14,11 +14,13 @@ from klinic.diagnostics.verlconfig.settings import Settings
 from klinic.trainer.plan.draft import Draft, Place
 from klinic.trainer.plan.files import planned_steps
 from klinic.trainer.plan.fills import FILLS
+from klinic.trainer.plan.fromcpu import ENGINES
 from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.machine import Machine, this_machine
 from klinic.trainer.recipes import Entry, Recipe, load
 
 DEFAULT_RECIPE = "ppo-cpu"
+COUNTS = ("trainer.n_gpus_per_node", "trainer.nnodes")
 MODEL_OR_DATA = ("actor_rollout_ref.model.path", "data.train_files")
 
 
@@ -134,7 +136,13 @@ def _on_cpu(recipe: Recipe | None, given: Sequence[Override], machine: Machine) 
         return device == "cpu"
     if recipe is not None and recipe.platform:
         return recipe.platform == "cpu"
-    return not machine.gpus
+    return not machine.gpus and not any(map(_of_gpus, given))
+
+
+def _of_gpus(one: Override) -> bool:
+    """Whether only a launch on GPUs says this: a plan may be for another machine."""
+    several = isinstance(one.value, int) and one.value > 1
+    return (one.key == "actor_rollout_ref.rollout.name" and one.value in ENGINES) or (one.key in COUNTS and several)
 
 
 def _place(recipe: Recipe | None, given: Sequence[Override], run_dir: Path | None) -> Place:
