@@ -49,6 +49,9 @@ def _with(lost: float | None, row: dict[str, float]) -> dict[str, float | None]:
 
 def write_rows(table: Table, path: Path, dialect: str) -> None:
     """Write a run as JSON lines whatever its dialect, for readers without verl's console log; decimals stay as few."""
+    if isinstance(table, Host):
+        logs.write_rows(table, path, dialect)
+        return
     rows = [_row(named(table, dialect), i) for i in range(len(table))]
     if dialect == "verl-console":
         rows = [{name: round(value, 3) for name, value in row.items()} for row in rows]

@@ -58,7 +58,7 @@ def answers(marks: Iterable[Mark]) -> Iterator[Answer]:
 
 
 def _answer(mark: Mark, fault: str, window: tuple[int, int]) -> Answer:
-    right = key(mark.about["key"])[fault]
+    right = key(mark.about.get("key", "key.yaml"))[fault]
     asked = 1 if right.get("level") == "info" else 2
     named = [finding for finding in mark.said if finding.name in right["found"]]
     hits = [finding for finding in named if finding.level >= asked]
@@ -134,15 +134,17 @@ def calibration(marks: list[Mark]) -> Iterator[str]:
     """How often a root cause at warn or above is right, by the confidence that it states."""
     yield "| confidence | root causes | right | on healthy runs |"
     yield "|---|---:|---:|---:|"
-    sure = {word: [] for word in ("high", "medium", "low", "")}  # type: dict[str, list[tuple[bool, bool]]]
+    sure: dict[str, list[tuple[bool, bool]]] = {word: [] for word in ("high", "medium", "low", "")}
     for mark in marks:
-        names = {name for fault in mark.about["faults"] for name in key(mark.about["key"])[fault]["found"]}
+        names = {
+            name for fault in mark.about["faults"] for name in key(mark.about.get("key", "key.yaml"))[fault]["found"]
+        }
         for said in mark.alarms:
             if said.root:
                 sure.setdefault(said.confidence, []).append((said.name in names, not mark.about["faults"]))
     for word, seen in sure.items():
-        right, calm = sum(one for one, _ in seen), sum(one for _, one in seen)
-        yield f"| {word or 'incident'} | {len(seen)} | {right} | {calm} |"
+        good, calm = sum(one for one, _ in seen), sum(one for _, one in seen)
+        yield f"| {word or 'incident'} | {len(seen)} | {good} | {calm} |"
 
 
 def by_fault(marks: list[Mark]) -> Iterator[str]:

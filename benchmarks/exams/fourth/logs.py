@@ -81,6 +81,20 @@ def write(t: Host, folder: Path, dialect: str, with_config: bool) -> Path:
     return path
 
 
+def write_rows(t: Host, path: Path, dialect: str) -> None:
+    """Write a run as JSON lines: what its log holds, by the logger's names; slime's and tables' by verl's."""
+    columns = {key: t[key] for key in kept(t, dialect)}
+    if dialect in ("trl", "trl-state"):
+        lines = [json.dumps({"step": step, **row}) for step, row in _trl_rows(t, columns)]
+    elif dialect == "openrlhf":
+        named = {OPENRLHF[key]: values for key, values in columns.items()}
+        lines = [json.dumps({"train/global_step": step, **row}) for step, row in _rows(t, named)]
+    else:
+        few = dialect == "old-console"
+        lines = list(_jsonl(t, {key: np.round(v, 3) if few else v for key, v in columns.items()}))
+    path.write_text("".join(f"{line.replace('Infinity', 'NaN')}\n" for line in lines))
+
+
 def _rows(t: Host, columns: Columns) -> Iterator[tuple[int, dict[str, float]]]:
     for i, step in enumerate(t.steps):
         yield step, {name: float(v[i]) for name, v in columns.items() if not math.isnan(v[i])}
