@@ -19,7 +19,17 @@ from klinic.diagnostics.language import retold, speaking
 from klinic.diagnostics.yamltext import parsed
 
 ROOT = Path(__file__).parents[2]
-SAID = {"fail", "say", "ReadError", "JudgeError", "UsageError", "ClickException", "CardError", "ExpressionError"}
+SAID = {
+    "fail",
+    "say",
+    "Note",
+    "ReadError",
+    "JudgeError",
+    "UsageError",
+    "ClickException",
+    "CardError",
+    "ExpressionError",
+}
 SAID |= {"SettingsError", "Refused", "PlanError", "StreamError", "RecipeError", "RescueError", "InUseError"}
 # What speaks to those who write cards and labels, to coding agents, or carries what an inner error says.
 APART = re.compile(
@@ -44,8 +54,17 @@ def _raised() -> Iterator[tuple[str, str]]:
     for room in ("diagnostics", "trainer/cli", "trainer/plan", "trainer/stream"):
         for path in (path for path in (ROOT / room).rglob("*.py") if not APART.search(str(path.relative_to(ROOT)))):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SAID:
-                    yield from ((path.name, _template(one)) for one in node.args if not isinstance(one, ast.Attribute))
+                yield from ((path.name, _template(one)) for one in _texts(node, path.parent.name))
+
+
+def _texts(node: ast.AST, room: str) -> list[ast.expr]:
+    """What a call says; in the readers and the survey also what is kept as a trouble or given back in words."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SAID:
+        return [one for one in node.args if not isinstance(one, ast.Attribute)]
+    kept = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+    if room in ("readers", "survey") and (kept or isinstance(node, ast.Return)):
+        return [node.value] if isinstance(node.value, ast.Constant | ast.JoinedStr) else []  # type: ignore[attr-defined]
+    return []
 
 
 def test_what_is_raised_is_told_in_chinese() -> None:
