@@ -14,9 +14,9 @@ from klinic.diagnostics.engine.card import Card, load_card
 from klinic.diagnostics.engine.judge import CardJudgement, judge
 from klinic.diagnostics.engine.model import Incident, Severity
 from klinic.diagnostics.engine.notation import run_from_series
+from klinic.diagnostics.meant import hint
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts, PlainFacts
-from klinic.diagnostics.signals.parse import nearest
 
 KEYS = (
     "name", "source", "file", "series", "text", "config", "user", "facts", "steps", "decimals", "events", "manifest",
@@ -99,8 +99,7 @@ def run_case(card: Card, case: Case) -> CaseResult:
 def _checked(card: Card, case: Case) -> str:
     for key in case.data:
         if key not in KEYS:
-            close = nearest(str(key), KEYS)
-            raise CaseError(f"unknown key {key!r}" + (f"; did you mean {close!r}?" if close else ""))
+            raise CaseError(f"unknown key {key!r}{hint(str(key), KEYS)}")
     expect = case.data["expect"]
     if card.kind == "incident":
         from klinic.diagnostics.engine.incidents import match_incidents

@@ -27,10 +27,10 @@ from klinic.diagnostics.engine.severity import Outcome, severity_now, weighed_ou
 from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
+from klinic.diagnostics.meant import closest
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.registry import ADVICE
 from klinic.diagnostics.run import Attempt, Run
-from klinic.diagnostics.signals.parse import nearest
 from klinic.diagnostics.verlconfig import Facts, facts
 
 Thresholds = Mapping[str, Mapping[str, Any]]
@@ -171,7 +171,7 @@ def _named(card: Card, word: str) -> bool:
 
 def _nearest(word: str, cards: Iterable[Card]) -> str:
     texts = {text for card in cards for text in (card.id, card.name, card.family)}
-    close = f"{word}*" if sum(text.lower().startswith(word.lower()) for text in texts) > 1 else nearest(word, texts)
+    close = f"{word}*" if sum(text.lower().startswith(word.lower()) for text in texts) > 1 else closest(word, texts)
     return f"; did you mean {close!r}?" if close else ""
 
 

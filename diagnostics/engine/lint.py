@@ -12,8 +12,8 @@ from typing import Any
 from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.slowpattern import nested_repeat
+from klinic.diagnostics.meant import hint
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
-from klinic.diagnostics.signals.parse import nearest
 from klinic.diagnostics.yamlcore import Places
 from klinic.diagnostics.yamlio import Problem
 
@@ -95,8 +95,7 @@ def _unknown(entry: Any, known: Iterable[str], at: At) -> Found:
         return
     for key in entry:
         if key not in known:
-            close = nearest(str(key), known)
-            yield (*at, str(key)), f"unknown key {key!r}" + (f"; did you mean {close!r}?" if close else "")
+            yield (*at, str(key)), f"unknown key {key!r}{hint(str(key), known)}"
 
 
 def _words(data: Mapping[str, Any]) -> Found:

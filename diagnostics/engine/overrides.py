@@ -11,12 +11,7 @@ from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, _level, replaced
 from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.signals.parse import nearest
-
-
-def _hint(word: str, known: list[str]) -> str:
-    close = nearest(word, known)
-    return f"; did you mean {close!r}?" if close else ""
+from klinic.diagnostics.meant import hint
 
 
 def apply_overrides(cards: tuple[Card, ...], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
@@ -25,7 +20,7 @@ def apply_overrides(cards: tuple[Card, ...], overrides: Mapping[str, Mapping[str
     changes: dict[str, dict[str, Any]] = {}
     for word, change in overrides.items():
         if word not in known:
-            raise CardError(f"no rule {word!r}{_hint(word, list(known))}")
+            raise CardError(f"no rule {word!r}{hint(word, list(known))}")
         changes.setdefault(known[word], {}).update(change)
     return tuple(_changed(card, changes[card.id]) if card.id in changes else card for card in cards)
 
@@ -46,7 +41,7 @@ def _with(card: Card, change: Mapping[str, Any]) -> Card:
             card = _with_threshold(card, name, value)
         else:
             words = [*card.thresholds, *LEVELS]
-            raise CardError(f"{card.id} has no threshold {name!r}{_hint(name, words)} (it has {', '.join(words)})")
+            raise CardError(f"{card.id} has no threshold {name!r}{hint(name, words)} (it has {', '.join(words)})")
     return card
 
 
@@ -129,4 +124,4 @@ def _missing(name: str, folder: Path) -> dict[str, dict[str, Any]]:
         return {}
     known = sorted(path.stem for path in folder.glob("*.yaml"))
     there = ", ".join(dict.fromkeys(["default", *known]))
-    raise CardError(f"no profile {name!r}{_hint(name, known)} (there are {there})")
+    raise CardError(f"no profile {name!r}{hint(name, known)} (there are {there})")

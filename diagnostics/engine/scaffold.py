@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from klinic.diagnostics.engine.card import Card
-from klinic.diagnostics.signals.parse import nearest
+from klinic.diagnostics.meant import hint
 
 _WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ID = re.compile(r"(?P<letters>[A-Z]{2,4})(?P<number>\d{2,3})")
@@ -182,7 +182,5 @@ def next_id(family: str, cards: Sequence[Card]) -> str:
 
 
 def _no_letters(family: str, letters: str, owners: set[str], families: Iterable[str]) -> str:
-    close = nearest(family, families)
-    hint = f"; did you mean {close!r}?" if close else ""
     taken = f"the letters {letters} belong to {', '.join(sorted(owners))}" if owners else "its name has too few letters"
-    return f"{family!r} is a new family and {taken}; choose another name{hint}"
+    return f"{family!r} is a new family and {taken}; choose another name{hint(family, families)}"

@@ -11,7 +11,7 @@ import yaml
 from klinic.diagnostics import yamlsound
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity, Verdict
-from klinic.diagnostics.signals.parse import nearest
+from klinic.diagnostics.meant import hint
 
 FILE = "expected.yaml"
 SEVERITIES = {str(severity): severity for severity in Severity}
@@ -86,8 +86,7 @@ def _rules(expect: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:
     known = {card.name for card in installed_cards()} | {SILENT_END}
     for name in found:
         if name not in known:
-            close = nearest(str(name), known)
-            raise LabelError(f"{path}: {key}: no rule {name!r}" + (f"; did you mean {close!r}?" if close else ""))
+            raise LabelError(f"{path}: {key}: no rule {name!r}{hint(str(name), known)}")
     return found
 
 

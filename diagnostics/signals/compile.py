@@ -7,9 +7,10 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
+from klinic.diagnostics.meant import closest
 from klinic.diagnostics.signals import operators
 from klinic.diagnostics.signals.node import Constant, Metric, Node
-from klinic.diagnostics.signals.parse import fail, nearest, parse
+from klinic.diagnostics.signals.parse import fail, parse
 from klinic.diagnostics.signals.registry import Names, Signal, Template, annotation, signals
 from klinic.diagnostics.signals.scope import BARE, Scope, demand, literal, literals
 
@@ -52,7 +53,7 @@ def _name(tree: ast.Name, scope: Scope) -> Node:
         return Constant(float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value)
     if name in BARE:
         return signals()[name].build()
-    raise fail(tree, _unknown_name(name), nearest(name, [*scope.known(), *signals()]))
+    raise fail(tree, _unknown_name(name), closest(name, [*scope.known(), *signals()]))
 
 
 def _unknown_name(name: str) -> str:
@@ -129,7 +130,7 @@ def _call(tree: ast.Call, scope: Scope) -> Node:
     name = tree.func.id  # type: ignore[attr-defined]  # parse lets calls of plain names through only
     found = signals().get(name)
     if found is None or name in BARE:
-        raise fail(tree, f"unknown signal {name!r}", nearest(name, signals()))
+        raise fail(tree, f"unknown signal {name!r}", closest(name, signals()))
     if scope.it is None and name not in _WHOLE and any(_asks_outcome(arg) for arg in tree.args):
         return _over_outcome(tree, scope)
     return _build(found, _bind(tree, found), tree, scope)
@@ -164,7 +165,7 @@ def _bind(tree: ast.Call, found: Signal) -> inspect.BoundArguments:
     names = [parameter.name for parameter in found.parameters]
     for word in tree.keywords:
         if word.arg not in names:
-            raise fail(word, f"{found.usage} has no {word.arg!r}", nearest(word.arg or "", names))
+            raise fail(word, f"{found.usage} has no {word.arg!r}", closest(word.arg or "", names))
     try:
         return inspect.Signature(found.parameters).bind(*tree.args, **keywords)
     except TypeError as error:

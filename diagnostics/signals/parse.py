@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 import warnings
-from collections.abc import Iterable
 from functools import lru_cache
 
 MAX_LENGTH = 4000
@@ -42,12 +40,6 @@ class ExpressionError(ValueError):
     def message(self) -> str:
         """The message without its place."""
         return str(self)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word closest to a mistyped one, or ""."""
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else ""
 
 
 def fail(node: ast.AST, message: str, hint: str = "") -> ExpressionError:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from klinic.diagnostics.meant import closest
 from klinic.diagnostics.signals.compile import compile_text, compile_tree
 from klinic.diagnostics.signals.node import Node
-from klinic.diagnostics.signals.parse import ExpressionError, nearest, parse
+from klinic.diagnostics.signals.parse import ExpressionError, parse
 from klinic.diagnostics.signals.registry import signals
 from klinic.diagnostics.signals.scope import BARE, Scope
 
@@ -62,7 +63,7 @@ def parse_requirement(text: str) -> Requirement:
 
 def _meant(method: str) -> str:
     """The method that was meant: by what others call it, else by its spelling."""
-    return SAID.get(method.lower()) or nearest(method.lower(), METHODS)
+    return SAID.get(method.lower()) or closest(method.lower(), METHODS)
 
 
 _OPS: dict[type[ast.cmpop], str] = {
