@@ -194,4 +194,4 @@ def _formula(page: Page, info: MetricInfo) -> None:
 
 
 def _expressions(card: Card) -> list[str]:
-    return [*card.needs, card.applies, *card.let.values(), *(level.when for level in card.levels)]
+    return [*card.needs, *card.expressions]

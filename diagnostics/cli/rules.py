@@ -174,7 +174,7 @@ def docs(folder: str | None, out: str, only_check: bool) -> None:
 
 def _pages(cards_in: list[Path], *, metrics: bool) -> dict[str, str]:
     """Path below the folder of documentation -> text."""
-    from klinic.diagnostics.report.launchbook import launch_pages
+    from klinic.diagnostics.preflight.launchbook import launch_pages
     from klinic.diagnostics.report.metricbook import metric_page
     from klinic.diagnostics.report.rulebook import rule_pages
 

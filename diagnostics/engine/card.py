@@ -118,6 +118,11 @@ class Card:
         """Local names and their expressions."""
         return {str(name): _expression(text) for name, text in (self.data.get("let") or {}).items()}
 
+    @property
+    def expressions(self) -> list[str]:
+        """All that the card computes: where it applies, its local names, its levels."""
+        return [self.applies, *self.let.values(), *(level.when for level in self.levels)]
+
     def text(self, key: str, lang: str = "en") -> str:
         """A text of the card (summary, why, wrong_when, message, cause, fix), in `lang` where it is written."""
         translated = (self.data.get(lang) or {}).get(key) if lang != "en" else None

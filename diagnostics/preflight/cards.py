@@ -49,8 +49,7 @@ def _run(source: Source, values: Mapping[str, Any], rows: int | None) -> Run:
 
 def _keys_of(card: Card) -> list[str]:
     """Keys that the card's expressions read, in order."""
-    texts = [card.applies, *card.let.values(), *(level.when for level in card.levels)]
-    return [key for text in texts for key in re.findall(r"(?:cfg|set)\('([^']+)'", text)]
+    return [key for text in card.expressions for key in re.findall(r"(?:cfg|set)\('([^']+)'", text)]
 
 
 def _write(finding: Finding, card: Card, run: Run) -> tuple[str, ...]:

@@ -83,8 +83,7 @@ def _values(about: Parameter) -> list[str]:
 
 
 def _reads(card: Card, name: str) -> bool:
-    texts = [card.applies, *card.let.values(), *(level.when for level in card.levels)]
-    return any(f"'{name}'" in text for text in texts)
+    return any(f"'{name}'" in text for text in card.expressions)
 
 
 def _prescribes(card: Card, name: str) -> bool:

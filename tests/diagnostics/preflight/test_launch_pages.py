@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from klinic.diagnostics.preflight import preflight
+from klinic.diagnostics.preflight.launchbook import LOCAL, launch_pages
 from klinic.diagnostics.preflight.shell import read_script
-from klinic.diagnostics.report.launchbook import LOCAL, launch_pages
 
 PAGES = ("launch.md", "launch.zh.md")
 SCRIPTS = ("seed_p40.sh", "seed_twelve.sh")
