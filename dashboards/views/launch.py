@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from klinic.dashboards.store.entry import Entry
-from klinic.diagnostics.engine.prescribe import hydra
+from klinic.diagnostics.verlconfig.spelling import assigned
 
 MAIN = ("python3", "-m", "verl.trainer.main_ppo")
 
@@ -36,7 +36,7 @@ def _command(entry: Entry) -> list[str]:
         return [str(word) for word in recorded]
     if not run.config.user or run.source.framework not in ("", "verl"):
         return []
-    return [*MAIN, *(f"{key}={hydra(run.config.values.get(key))}" for key in sorted(run.config.user))]
+    return [*MAIN, *(assigned(key, run.config.values.get(key)) for key in sorted(run.config.user))]
 
 
 def _key(word: str) -> str:

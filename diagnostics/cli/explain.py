@@ -176,7 +176,7 @@ def _metric(page: Page, info: MetricInfo, cards: Sequence[Card]) -> None:
     healthy = bounds(info.low, info.high)
     page.text(tr("Healthy runs show {}.", healthy) if healthy else tr("No range: {}.", info.no_range))
     _formula(page, info)
-    readers = [card for card in cards if any(info.name in part for part in _expressions(card))]
+    readers = [card for card in cards if any(info.name in part for part in (*card.needs, *card.expressions))]
     if readers:
         page.heading(tr("Rules that read it"))
     for card in readers:
@@ -191,7 +191,3 @@ def _formula(page: Page, info: MetricInfo) -> None:
         page.text(info.formula, 2, 4)
     for name, text in info.let:
         page.text(tr("where {} = {}", name, text), 2, 4)
-
-
-def _expressions(card: Card) -> list[str]:
-    return [*card.needs, *card.expressions]

@@ -10,15 +10,14 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.causes import SLACK, consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
-from klinic.diagnostics.engine.settings import as_override, assumed_remark, hydra, is_verl, own_names, value_of
+from klinic.diagnostics.engine.settings import as_override, assumed_remark, is_verl, own_names, value_of
 from klinic.diagnostics.language import spoken
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
 from klinic.diagnostics.verlconfig.dialects import kin
 from klinic.diagnostics.verlconfig.idle import idle
 from klinic.diagnostics.verlconfig.releases import default_at
-
-__all__ = ["hydra", "prescribe"]
+from klinic.diagnostics.verlconfig.spelling import spelt
 
 Condition = Callable[[Card, str], bool]
 Measure = Callable[[Card, str], float | None]
@@ -241,4 +240,4 @@ def _one_per_key(wanted: Sequence[_Wanted]) -> Iterator[Override]:
 
 
 def _rival(other: _Wanted) -> str:
-    return f"; {other.finding.name} would set {hydra(other.override.new)}, which gives way to the heavier finding"
+    return f"; {other.finding.name} would set {spelt(other.override.new)}, which gives way to the heavier finding"

@@ -8,9 +8,7 @@ from klinic.diagnostics.engine.remedy import Drop
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import table
 from klinic.diagnostics.verlconfig.dialects import NAMES, has_own, names_in
-from klinic.diagnostics.verlconfig.spelling import spelt
-
-hydra = spelt  # the name under which reports and preflight know it
+from klinic.diagnostics.verlconfig.spelling import assigned, spelt
 
 # Settings that are logged as metrics; the largest value is the one after warm-up and before decay.
 LOGGED = {"actor_rollout_ref.actor.optim.lr": "actor/lr", "critic.optim.lr": "critic/lr"}
@@ -92,7 +90,7 @@ def assumed_remark(run: Run, key: str, old: Any) -> str:
     """A remark where the old value is nothing but verl's default because no config was found."""
     if not is_assumed(run, key):
         return ""
-    return f" (the log does not say what it was: verl's default, {hydra(old)}, is assumed)"
+    return f" (the log does not say what it was: verl's default, {spelt(old)}, is assumed)"
 
 
 def as_override(key: str, value: Any, run: Run) -> str:
@@ -101,6 +99,6 @@ def as_override(key: str, value: Any, run: Run) -> str:
         return f"~{key}"
     if run.source.framework in FLAGS:
         flag = _flag(run.source.framework, key)
-        return flag if value is True else f"{flag} {hydra(value)}"  # argparse's switches take no value
+        return flag if value is True else f"{flag} {spelt(value)}"  # argparse's switches take no value
     plus = "+" if is_verl(run) and table.needs_plus(key) else ""
-    return f"{plus}{key}={hydra(value)}"
+    return assigned(f"{plus}{key}", value)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.env.logins import wandb_answers
 from klinic.diagnostics.estimate import gpu_named, gpus
 from klinic.diagnostics.estimate.gpus import BF16_NEEDS, VLLM_NEEDS
@@ -16,6 +15,7 @@ from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.constraints import PER_NODE
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
+from klinic.diagnostics.verlconfig.spelling import assigned
 
 DTYPE, LOGGER = f"{ROLLOUT}.dtype", "trainer.logger"
 # Names that the shell's dtype variables use -> vLLM's.
@@ -65,7 +65,7 @@ def _login(source: Source, settings: Settings, environment: Mapping[str, str]) -
     if "wandb" not in names or wandb_answers(variables):
         return
     rest = [name for name in names if name != "wandb"]
-    write = (f"{LOGGER}={hydra([*rest, *(['file'] if 'file' not in rest else [])])}",)
+    write = (assigned(LOGGER, [*rest, *(["file"] if "file" not in rest else [])]),)
     default = "" if any(one.key == LOGGER for one in source.written) else tr(" by default")
     message = tr(
         "{} holds wandb{}, and no login is here (WANDB_API_KEY, WANDB_MODE=offline or ~/.netrc)", LOGGER, default

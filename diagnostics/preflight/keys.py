@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source, Written
 from klinic.diagnostics.verlconfig import known, needs_plus, renamed
@@ -13,6 +12,7 @@ from klinic.diagnostics.verlconfig.check import value_trouble
 from klinic.diagnostics.verlconfig.compose import Composed
 from klinic.diagnostics.verlconfig.nearest import nearest
 from klinic.diagnostics.verlconfig.renamed import Renamed
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.diagnostics.verlconfig.table import groups
 
 COMPOSE, READ = "compose", "never read"
@@ -42,7 +42,7 @@ def _old(one: Written) -> Found | None:
         return None
     severity, stage = _weight(one, old)
     name = {"error": "key-renamed", "ignored": "key-ignored"}.get(old.effect, "key-deprecated")
-    write = (f"~{one.key}", *([f"{old.new}={hydra(one.override.value)}"] if old.new else []))
+    write = (f"~{one.key}", *([assigned(old.new, one.override.value)] if old.new else []))
     return Found("KEY", name, severity, str(old), one.place, stage, write, (one.key,))
 
 
@@ -72,7 +72,7 @@ def _unknown(one: Written) -> Found | None:
         return Found("KEY", "key-needs-plus", Severity.ERROR, message, one.place, COMPOSE, plus, (key,))
     near = nearest(key)
     message = tr("verl 0.9.1 has no {}", key) + (tr("; meant: {}", tr(" or ").join(near)) if near else "")
-    write = (f"~{key}", *([f"{near[0]}={hydra(one.override.value)}"] if near else []))
+    write = (f"~{key}", *([assigned(near[0], one.override.value)] if near else []))
     if "+" in one.override.mark:
         return Found("KEY", "key-unread", Severity.WARN, message, one.place, READ, write, (key,))
     return Found("KEY", "key-unknown", Severity.ERROR, message, one.place, COMPOSE, write, (key,))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Settings, needs_plus
 from klinic.diagnostics.verlconfig.overrides import Override, override
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.diagnostics.verlconfig.table import has
 
 # A launch without it cannot be: verl's default is a folder that is on nobody's machine.
@@ -42,4 +42,4 @@ def beyond(run: Run, written: dict[str, Any]) -> dict[str, Any]:
 def written_out(key: str, value: Any) -> Override:
     """A key of a config as an override: one that verl's own config lacks was appended, or it would not be there."""
     mark = "+" if needs_plus(key) else ""
-    return Override(mark, key, value, f"{mark}{key}={hydra(value)}")
+    return Override(mark, key, value, assigned(f"{mark}{key}", value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.estimate import Estimate, estimate, gpu_named
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.fit import SHARE
@@ -16,6 +15,7 @@ from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
+from klinic.diagnostics.verlconfig.spelling import assigned
 
 STAGES = {"init": "worker start", "rollout": "engine start", "weights": "first rollout", "checkpoint": "first save"}
 
@@ -33,7 +33,7 @@ def memory_findings(source: Source, settings: Settings, of: Estimate | None) -> 
     if of is None or of.fits:
         return
     relief = fitted(settings, of.gpu)
-    write = tuple(f"{one.key}={hydra(one.value)}" for one in relief.values) if relief and relief.fits else ()
+    write = tuple(assigned(one.key, one.value) for one in relief.values) if relief and relief.fits else ()
     left = "" if write else tr("; no setting helps but more GPUs, a smaller model or LoRA")
     if of.crowded:
         yield _crowded(source, settings, of, left, write)

@@ -45,7 +45,7 @@ def _section(page: Page, title: str, lines: Sequence[str]) -> None:
 
 def parameter_data(about: Parameter, cards: Sequence[Card]) -> dict[str, Any]:
     """The same as plain data, for JSON."""
-    from klinic.diagnostics.engine.settings import hydra
+    from klinic.diagnostics.verlconfig.spelling import spelt
 
     found = None if about.variable else entry(about.name)
     return {
@@ -54,7 +54,7 @@ def parameter_data(about: Parameter, cards: Sequence[Card]) -> dict[str, Any]:
         "what": tr(about.what),
         "controls": [tr(one) for one in about.controls],
         "unit": tr(about.unit),
-        "default": hydra(found.default) if found else None,
+        "default": spelt(found.default) if found else None,
         "choose": tr(about.choose),
         "wrong": tr(about.wrong),
         "values": list(_values(about)),

@@ -25,6 +25,11 @@ def spelt(value: Any) -> str:
     return text if _BARE.fullmatch(text) and not _looks_otherwise(text) else _quoted(text)
 
 
+def assigned(key: str, value: Any) -> str:
+    """`key=value` in Hydra's override syntax."""
+    return f"{key}={spelt(value)}"
+
+
 def _quoted(text: str) -> str:
     if "'" in text and '"' not in text:
         return f'"{text}"'

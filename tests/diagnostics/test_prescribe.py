@@ -4,8 +4,9 @@ import pytest
 
 from klinic.diagnostics.engine.card import card_from
 from klinic.diagnostics.engine.model import Finding, Severity
-from klinic.diagnostics.engine.prescribe import hydra, prescribe
+from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.run import Config, Row, Run, RunBuilder, Source
+from klinic.diagnostics.verlconfig.spelling import spelt
 
 LR, EPOCHS, MINI = (f"actor_rollout_ref.actor.{name}" for name in ("optim.lr", "ppo_epochs", "ppo_mini_batch_size"))
 
@@ -143,7 +144,7 @@ def test_information_is_not_treated(severity):
     ],
 )  # fmt: skip
 def test_values_are_written_as_hydra_reads_them(value, expected):
-    assert hydra(value) == expected
+    assert spelt(value) == expected
 
 
 def test_a_setting_that_is_wrong_by_itself_comes_first_whoever_is_the_root():

@@ -94,7 +94,7 @@ def _words(
     response: int | None,
 ) -> Iterator[str]:
     """The options as overrides, before those that were typed."""
-    from klinic.trainer.plan.hydra import word
+    from klinic.diagnostics.verlconfig.spelling import assigned
 
     if data and not val:
         neighbour = Path(data).with_name("test.parquet")
@@ -108,9 +108,9 @@ def _words(
         "data.max_response_length": response,
         "trainer.nnodes": nodes,
     }
-    yield from (word(key, value) for key, value in wanted.items() if value is not None)
+    yield from (assigned(key, value) for key, value in wanted.items() if value is not None)
     if nodes and nodes > 1:
-        yield word("+ray_kwargs.ray_init.address", "auto")
+        yield assigned("+ray_kwargs.ray_init.address", "auto")
 
 
 def _estimator(name: str) -> str:

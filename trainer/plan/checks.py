@@ -14,11 +14,11 @@ from klinic.diagnostics.verlconfig.compose import compose
 from klinic.diagnostics.verlconfig.constraints import violations
 from klinic.diagnostics.verlconfig.overrides import override
 from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.diagnostics.verlconfig.table import default, known
 from klinic.trainer.data.check import check
 from klinic.trainer.plan.files import files, rows
 from klinic.trainer.plan.fromcpu import ENGINES
-from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.model import parameters
 
@@ -36,7 +36,7 @@ def problems(plan: Plan) -> list[str]:
 
 def _words(plan: Plan) -> Iterator[str]:
     """Misspelt and renamed keys, values of a wrong type; what a `+` adds beside verl's own keys is not judged."""
-    written = (*(word(entry.key, entry.value) for entry in plan.kept), *plan.user)
+    written = (*(assigned(entry.key, entry.value) for entry in plan.kept), *plan.user)
     for one in filter(None, map(override, written)):
         if MASK in one.text:
             yield tr("{}: its secret was masked when the run was recorded; write {}=VALUE anew", one.key, one.key)

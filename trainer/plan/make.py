@@ -11,11 +11,11 @@ from pathlib import Path
 
 from klinic.diagnostics.verlconfig.overrides import Override, override
 from klinic.diagnostics.verlconfig.settings import Settings
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.trainer.plan.draft import Draft, Place
 from klinic.trainer.plan.files import planned_steps
 from klinic.trainer.plan.fills import FILLS
 from klinic.trainer.plan.fromcpu import ENGINES
-from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.machine import Machine, this_machine
 from klinic.trainer.recipes import Entry, Recipe, load
 
@@ -43,7 +43,7 @@ class Plan:
     @property
     def overrides(self) -> list[str]:
         """All overrides in the order in which verl gets them."""
-        return [*(word(entry.key, entry.value) for entry in (*self.filled, *self.kept)), *self.user]
+        return [*(assigned(entry.key, entry.value) for entry in (*self.filled, *self.kept)), *self.user]
 
     @property
     def total_steps(self) -> int:
@@ -65,7 +65,7 @@ class Plan:
     @property
     def command(self) -> list[str]:
         """The verl command."""
-        hydra = [word("hydra.run.dir", str(self.run_dir / "hydra")), "hydra.output_subdir=null"]
+        hydra = [assigned("hydra.run.dir", str(self.run_dir / "hydra")), "hydra.output_subdir=null"]
         return [sys.executable, "-m", "verl.trainer.main_ppo", *hydra, *self.overrides]
 
     @property

@@ -13,8 +13,8 @@ from klinic.diagnostics.estimate.show import as_data, bounds, host_line, memory_
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight import Found
 from klinic.diagnostics.verlconfig import Settings
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.trainer.plan.change import Change, Move
-from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.reckon import unreckoned
 from klinic.trainer.recipes import Entry
@@ -37,7 +37,7 @@ def script(plan: Plan) -> str:
 
 
 def _line(entry: Entry) -> str:
-    text = shlex.quote(word(entry.key, entry.value))
+    text = shlex.quote(assigned(entry.key, entry.value))
     return f"{text}  # {entry.reason}" if entry.reason else text
 
 
@@ -116,12 +116,12 @@ def moves(move: Move, name: str, settings: Settings) -> Iterator[str]:
 
 def moved_words(move: Move) -> str:
     """The changes as words for a shell, to paste after the launch command; empty where there are none."""
-    return shlex.join(word(one.key, one.new) for one in (*move.tighten, *move.relax))
+    return shlex.join(assigned(one.key, one.new) for one in (*move.tighten, *move.relax))
 
 
 def _change(one: Change) -> str:
     was = tr("unset") if one.old is None else str(one.old)
-    return f"{word(one.key, one.new)}  # {tr('was {}: {}', was, one.reason)}"
+    return f"{assigned(one.key, one.new)}  # {tr('was {}: {}', was, one.reason)}"
 
 
 def moves_data(move: Move) -> dict[str, Any]:

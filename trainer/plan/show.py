@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.language import tr
+from klinic.diagnostics.verlconfig.spelling import assigned
 from klinic.trainer.plan.checks import disk_needed
-from klinic.trainer.plan.hydra import word
 from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.ready import resumes_at
 from klinic.trainer.plan.reckon import reckoned
@@ -56,7 +56,7 @@ def _earlier(plan: Plan) -> Iterator[str]:
 
 
 def _block(entries: tuple[Entry, ...]) -> Iterator[str]:
-    texts = [word(entry.key, entry.value) for entry in entries]
+    texts = [assigned(entry.key, entry.value) for entry in entries]
     width = min(84, max(map(len, texts), default=0))
     for text, entry in zip(texts, entries, strict=True):
         yield f"  {text:<{width}}  {f'# {entry.reason}' if entry.reason else ''}".rstrip()

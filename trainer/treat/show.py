@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
+from klinic.diagnostics.verlconfig.spelling import spelt
 from klinic.trainer.treat.treatment import ACCEPTED, Change, Treatment
 
 
@@ -51,7 +51,7 @@ def nothing(treatment: Treatment) -> str:
 
 def _change(change: Change) -> Iterator[str]:
     one = change.override
-    yield f"  {one.key}: {hydra(one.old)} -> {hydra(one.new) if one.new is not None else tr('removed')}"
+    yield f"  {one.key}: {spelt(one.old)} -> {spelt(one.new) if one.new is not None else tr('removed')}"
     said = [tr("because {} ({})", one.because, one.name)]
     if one.effect:
         said.append(tr("effect: {}; side effect: {}", one.effect, one.side_effects or tr("none known")))

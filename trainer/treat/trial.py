@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.diagnose import diagnose
-from klinic.diagnostics.engine.settings import hydra
 from klinic.diagnostics.readers import ReadError, open_run
+from klinic.diagnostics.verlconfig.spelling import spelt
 from klinic.trainer.keep import machine
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import Plan, PlanError, make_plan
@@ -47,7 +47,7 @@ def remedy(recording: Path) -> Remedy:
     """Diagnose a recording and take the first remedies. Nothing but the recording is read. Raises ReadError."""
     diagnosis = diagnose(open_run(recording))
     first = [one for one in diagnosis.prescription if one.rank == 1]
-    changes = ((one.key, hydra(one.old), hydra(one.new)) for one in first)
+    changes = ((one.key, spelt(one.old), spelt(one.new)) for one in first)
     return Remedy(tuple(names(diagnosis)), tuple(one.override for one in first), tuple(changes))
 
 
