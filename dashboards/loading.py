@@ -48,7 +48,7 @@ class App(Dash):  # type: ignore[misc]  # Dash tells no types
 
 
 def prepare_charts() -> None:
-    """Pack the charts' script: a fifth of a second that the first visitor need not wait for."""
+    """Pack the charts' script: a tenth of a second that the first visitor need not wait for."""
     prepare(_file(*PLOTLY).read_bytes())
 
 

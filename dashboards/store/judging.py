@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -38,6 +39,7 @@ class Judging:
         self._monitors: dict[str, Monitor] = {}
         self._judged: dict[str, int] = {}
         self._due: dict[str, float] = {}
+        self._rested: tuple[Mapping[str, Entry] | None, float] = None, 0.0  # nothing is due in these before then
 
     def want(self, name: str) -> None:
         """Somebody waits for the judgement of this run."""
@@ -60,9 +62,14 @@ class Judging:
         with suppress(queue.Empty):
             while True:
                 self._wanted.add(self._asked.get_nowait())
-        now = time.monotonic()
-        due = (one for one in self._entries().values() if self._stale(one) and self._due.get(one.id, 0.0) <= now)
-        return min(due, key=self._turn, default=None)
+        now, entries = time.monotonic(), self._entries()
+        if entries is self._rested[0] and now < self._rested[1]:
+            return None
+        stale = [one for one in entries.values() if self._stale(one)]
+        found = min((one for one in stale if self._due.get(one.id, 0.0) <= now), key=self._turn, default=None)
+        if found is None:
+            self._rested = entries, min((self._due[one.id] for one in stale), default=math.inf)
+        return found
 
     def _stale(self, entry: Entry) -> bool:
         return entry.run is not None and self._judged.get(entry.id) != entry.version

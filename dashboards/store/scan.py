@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from klinic.dashboards.store.beat import Beat
+from klinic.dashboards.store.listing import Listing
 from klinic.diagnostics.readers import ReadError
-from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import LOG_ENDINGS, Plan, Reading, counts, holds_something, os_error
 from klinic.diagnostics.run import Run
 
@@ -33,24 +34,36 @@ class Root:
         self.path = path
         self._readings: dict[str, Reading] = {}
         self._skipped: dict[str, Plan] = {}
-        self._signs: dict[str, Signs] = {}
+        self._signs: dict[str, tuple[Plan, Signs]] = {}
+        self._listing = Listing(path)
+        self._beat = Beat()
 
-    def plans(self) -> list[Plan]:
-        """The runs as the files lie now, unread; none where the path is not there."""
-        try:
-            return plans(self.path)[:MAX_FILES] if Path(self.path).exists() else []
-        except (ReadError, OSError):
-            return []
+    def plans(self, now: float) -> tuple[Plan, ...]:
+        """The runs as the files lie now, unread; the same tuple as long as nothing changed."""
+        return self._listing.plans(now)
+
+    def due(self, path: str, now: float) -> bool:
+        """Whether a run is to be looked at in this round."""
+        return self._beat.due(path, now)
+
+    def looked(self, plan: Plan, now: float, *, going: bool) -> None:
+        """A run was looked at; one that goes on is looked at each round."""
+        _, signs = self._signs.get(plan.path, (plan, ()))
+        self._beat.looked(plan.path, now, now if going else _latest(signs))
+
+    def hurry(self, path: str) -> None:
+        """Somebody looks at a run: what is new in it is read in the next round."""
+        self._beat.hurry(path)
 
     def news(self, plan: Plan, *, single: bool) -> Iterator[News]:
         """What is new in one run since the last call."""
+        signs = _signs(plan)
+        if self._signs.get(plan.path) == (plan, signs):
+            return
+        self._signs[plan.path] = plan, signs
         if outside(plan, Path(self.path)):
             yield from self._once(plan, "leads out of the folder that the dashboard was given: not opened")
             return
-        signs = _signs(plan)
-        if self._signs.get(plan.path) == signs:
-            return
-        self._signs[plan.path] = signs
         reading = self._reading(plan)
         try:
             if not reading.advance():
@@ -64,7 +77,7 @@ class Root:
         if reading.unreadable() or not found:
             yield from self._nothing(plan, reading, single=single)
         for run in found if not reading.unreadable() else []:
-            yield News(run.source.path, run, grew=_changed(plan))
+            yield News(run.source.path, run, grew=_latest(signs))
 
     def _once(self, plan: Plan, problem: str) -> Iterator[News]:
         if self._skipped.get(plan.path) != plan:
@@ -120,6 +133,6 @@ def _sign(path: Path | None) -> tuple[int, int, int]:
     return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else (0, 0, 0)
 
 
-def _changed(plan: Plan) -> float:
-    """When a part of the run last grew, seconds since the epoch."""
-    return max(sign[2] for sign in _signs(plan)) / 1e9
+def _latest(signs: Signs) -> float:
+    """When a part of a run last changed, seconds since the epoch."""
+    return max((sign[2] for sign in signs), default=0) / 1e9

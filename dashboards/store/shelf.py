@@ -24,6 +24,8 @@ from klinic.diagnostics.run import Run
 MAX_GONE = 1000
 SHARE = 0.25  # of the time, at most, for looking through what is there
 PAUSE = 0.05  # seconds after which the judge looks again for something to judge
+UNSEEN = 10.0  # seconds between two rounds while nobody looks
+Job = tuple[Root, Plan, bool]
 
 
 class Shelf:
@@ -35,6 +37,9 @@ class Shelf:
         self.ready = threading.Event()
         self.courtesy = Courtesy()
         self._scans = [Root(root) for root in roots]
+        self._listed: list[tuple[Root, tuple[Plan, ...]]] = []
+        self._jobs: dict[str, Job] = {}
+        self._names: dict[str, str] = {}
         self._entries: Mapping[str, Entry] = MappingProxyType({})
         self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.gone: tuple[tuple[int, str], ...] = ()  # (stamp, id) of runs that are no longer there
@@ -57,6 +62,7 @@ class Shelf:
     def stop(self) -> None:
         """End the threads and let go of the files."""
         self._end.set()
+        self.courtesy.wake()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout=10)
@@ -78,8 +84,10 @@ class Shelf:
         entries = self._entries
         below = [entry for key, entry in entries.items() if key.startswith(f"{name}/")] if name not in entries else []
         found = entries.get(name) or (below[0] if len(below) == 1 else None)
+        if found is not None and (job := self._jobs.get(found.listed)):
+            job[0].hurry(found.listed)
         if found is not None and found.standing in ("waiting", "read"):
-            self._wanted.put(found.id)
+            self._wanted.put(found.listed)
             self._judging.want(found.id)
         return found
 
@@ -89,6 +97,8 @@ class Shelf:
             self._read()
             self.ready.set()
             self._end.wait(max(self.refresh, (time.monotonic() - began) * (1 / SHARE - 1)))
+            if self.courtesy.away() and not self._end.is_set():
+                self.courtesy.sleep(UNSEEN)
 
     def round(self) -> None:
         """Read what is new and judge what changed, at once: for those who do not `start()`."""
@@ -98,37 +108,49 @@ class Shelf:
 
     def _read(self) -> None:
         """List what is there and read what is new."""
-        listed = [(scan, scan.plans()) for scan in self._scans]
-        names = self._name([plan.path for _, plans in listed for plan in plans])
-        self._announce([plan for _, plans in listed for plan in plans], names)
-        self._drop({plan.path for _, plans in listed for plan in plans})
-        jobs = {plan.path: (scan, plan, len(plans) == 1) for scan, plans in listed for plan in plans}
-        for path in list(jobs):
+        now = time.time()
+        self._list(now)
+        due = {path: job for path, job in self._jobs.items() if job[0].due(path, now)}
+        for path in list(due):
             if self._end.is_set():
                 return
-            for asked in [*self._asked(names), path]:
-                if asked in jobs:
+            for asked in [*self._asked(), path]:
+                if asked in due:
                     self.courtesy.wait()
-                    self._look(*jobs.pop(asked), names)
-        for scan, _ in listed:
+                    self._look(*due.pop(asked), now)
+        for scan in self._scans:
             scan.rest()
 
-    def _look(self, scan: Root, plan: Plan, single: bool, names: Mapping[str, str]) -> None:
+    def _list(self, now: float) -> None:
+        """What there is to be looked at; the rows of what is no longer there go."""
+        listed = [(scan, scan.plans(now)) for scan in self._scans]
+        if listed == self._listed:
+            return
+        self._listed = listed
+        all_ = [plan for _, plans in listed for plan in plans]
+        self._names = self._name([plan.path for plan in all_])
+        self._jobs = {plan.path: (scan, plan, len(plans) == 1) for scan, plans in listed for plan in plans}
+        self._announce(all_, self._names)
+        self._drop({plan.path for plan in all_})
+
+    def _look(self, scan: Root, plan: Plan, single: bool, now: float) -> None:
         """Take what is new in one run; whatever goes wrong there, the others are read on."""
-        name = names.get(plan.path, plan.path)
+        name = self._names.get(plan.path, plan.path)
         try:
             for news in scan.news(plan, single=single):
                 self._take(news, name, plan.path)
         except Exception as error:
             self._take(News(plan.path, problem=f"{type(error).__name__}: {error}"), name, plan.path)
+        entry = self._entries.get(name)
+        scan.looked(plan, now, going=entry is not None and entry.state(now) == "running")
 
-    def _asked(self, names: Mapping[str, str]) -> list[str]:
+    def _asked(self) -> list[str]:
         """Paths of the runs that pages wait for: these are read first."""
-        wanted: set[str] = set()
+        wanted: list[str] = []
         with suppress(queue.Empty):
             while True:
-                wanted.add(self._wanted.get_nowait())
-        return [path for path, name in names.items() if name in wanted]
+                wanted.append(self._wanted.get_nowait())
+        return wanted
 
     def _announce(self, plans: Sequence[Plan], names: Mapping[str, str]) -> None:
         """What is surely a run gets its row before it is read."""

@@ -23,10 +23,11 @@ EVENT_FILE, WANDB_FILE = "tfevents", ".wandb"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
 
 
-def plans(path: str | Path) -> list[Plan]:
+def plans(path: str | Path, walked: list[Path] | None = None) -> list[Plan]:
     """The runs that a path or an address holds, unread; ReadError where it does not exist.
 
-    More than `MAX_FILES` plans say that a folder holds more files than are searched.
+    More than `MAX_FILES` plans say that a folder holds more files than are searched. walked: takes the folders that
+    were looked through: as long as none of them changes, neither do the plans.
     """
     if remote.is_remote(path):
         return _fetched(str(path))
@@ -37,7 +38,7 @@ def plans(path: str | Path) -> list[Plan]:
         raise ReadError(_nowhere(str(path), place))
     refuse_device(place)
     if place.is_dir():
-        return list(_in_folder(place, str(path)))
+        return list(_in_folder(place, str(path), [] if walked is None else walked))
     if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):
         return [_run_directory(place.parent)]
     if place.name.endswith(WANDB_FILE):
@@ -87,13 +88,15 @@ def _event_files(files: list[Path], shown: str) -> Plan:
     return Plan(shown, (*beside(first.parent), *parts))
 
 
-def _in_folder(root: Path, shown: str) -> Iterator[Plan]:
+def _in_folder(root: Path, shown: str, walked: list[Path]) -> Iterator[Plan]:
+    walked.append(root)
     if rundir.is_run_directory(root):
         yield replace(_run_directory(root), path=shown)
         return
     count = 0
     closed: list[OSError] = []
     for folder, files in _folders(root, closed):
+        walked.append(folder)
         if rundir.is_run_directory(folder):
             yield _run_directory(folder)
             continue
