@@ -44,7 +44,7 @@ def seconds(of: Estimate) -> dict[str, Span]:
     cap = s.whole("data.max_response_length") or 512
     prompt = of.layout.lengths.longest - cap if of.layout.lengths.longest > cap else cap
     short, long = cap / 4, cap
-    count = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
+    count = s.responses
     best, worst = (count * (prompt * part + tokens) for part, tokens in ((0.5, short), (1.0, long)))
     found = {"generation": _generation(of, count, prompt, short, long)}
     found["old log-probs"] = _pass(of, of.layout.actor, best, worst, 2)

@@ -116,8 +116,7 @@ def _actor(s: Settings, shape: Shape, gpus: int, sizes: Lengths, cross_entropy: 
     attention = str(s[f"{MODEL}.override_config.attn_implementation"] or FLASH[0])
     degree = s.sequence_parallel(ACTOR)
     packed = s.flag(f"{MODEL}.use_remove_padding")
-    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
-    mini = (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)
+    mini = min(s.responses, (s.whole(f"{ACTOR}.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1))
     return Part(
         "actor",
         shape,
@@ -135,18 +134,17 @@ def _actor(s: Settings, shape: Shape, gpus: int, sizes: Lengths, cross_entropy: 
         scaled=s.number(f"{ROLLOUT}.temperature") != 1.0,
         entropy_update=entropy,
         longest=sizes.longest,
-        update=_micro(s, f"{ACTOR}.ppo", f"{ACTOR}.use_dynamic_bsz", min(mini, responses), gpus, degree, sizes, packed),
+        update=_micro(s, f"{ACTOR}.ppo", f"{ACTOR}.use_dynamic_bsz", mini, gpus, degree, sizes, packed),
         infer=_micro(
-            s, f"{ROLLOUT}.log_prob", f"{ROLLOUT}.log_prob_use_dynamic_bsz", responses, gpus, degree, sizes, packed
+            s, f"{ROLLOUT}.log_prob", f"{ROLLOUT}.log_prob_use_dynamic_bsz", s.responses, gpus, degree, sizes, packed
         ),
     )
 
 
 def _reference(s: Settings, actor: Part, gpus: int, sizes: Lengths) -> Part:
-    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
     degree = s.sequence_parallel(REF)
     infer = _micro(
-        s, f"{REF}.log_prob", f"{REF}.log_prob_use_dynamic_bsz", responses, gpus, degree, sizes, actor.packed
+        s, f"{REF}.log_prob", f"{REF}.log_prob_use_dynamic_bsz", s.responses, gpus, degree, sizes, actor.packed
     )
     engine = _engine(s, f"{REF}.fsdp_config", REF, gpus) | {"offload_policy": True}
     return replace(actor, name="reference", trained=0, frozen=actor.shape.weights, infer=infer, sp=degree, **engine)
@@ -158,8 +156,7 @@ def _critic(s: Settings, gpus: int, sizes: Lengths) -> Part | None:
         return None
     degree = s.sequence_parallel("critic")
     packed = s.flag("critic.model.use_remove_padding")
-    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
-    mini = (s.whole("critic.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1)
+    mini = min(s.responses, (s.whole("critic.ppo_mini_batch_size") or 256) * (s.whole(f"{ROLLOUT}.n") or 1))
     dynamic = "critic.use_dynamic_bsz"
     return Part(
         "critic",
@@ -178,8 +175,8 @@ def _critic(s: Settings, gpus: int, sizes: Lengths) -> Part | None:
         scaled=False,
         entropy_update=False,
         longest=sizes.longest,
-        update=_micro(s, "critic.ppo", dynamic, min(mini, responses), gpus, degree, sizes, packed),
-        infer=_micro(s, "critic.forward", dynamic, responses, gpus, degree, sizes, packed),
+        update=_micro(s, "critic.ppo", dynamic, mini, gpus, degree, sizes, packed),
+        infer=_micro(s, "critic.forward", dynamic, s.responses, gpus, degree, sizes, packed),
     )
 
 

@@ -66,9 +66,7 @@ def _with(settings: Settings, values: tuple[Value, ...]) -> Settings:
 
 def _share_of_engine(of: Estimate) -> int:
     """Responses of a step for one engine."""
-    s = of.layout.settings
-    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
-    return max(1, responses * of.engine.degree // of.layout.gpus)
+    return max(1, of.layout.settings.responses * of.engine.degree // of.layout.gpus)
 
 
 def _rungs(s: Settings, free: Free) -> Iterator[tuple[Value, ...]]:

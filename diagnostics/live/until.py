@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.live.look import ENDED, Look
+from klinic.diagnostics.run.state import BY_FINDING
 
 MET, OTHERWISE, TIMEOUT = 0, 1, 3
 VERDICTS = ("healthy", "watch", "sick")
@@ -69,7 +70,7 @@ def went_well(look: Look) -> bool:
     """Whether a run that has ended did so as it should: to its end, or as somebody asked who did not find it ill."""
     if look.state == "stopped":
         by = look.run.manifest.get("stopped_by")
-        return not (isinstance(by, dict) and by.get("by") == "stop-on")
+        return not (isinstance(by, dict) and by.get("by") == BY_FINDING)
     return look.state == "finished"
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.cells import Cells
 from klinic.diagnostics.run.events import Block
-from klinic.diagnostics.run.model import FINITE, MINUS_INF, NAN, PLUS_INF, SWALLOWED
+from klinic.diagnostics.run.model import FINITE, FIXED, MINUS_INF, NAN, PLUS_INF, SWALLOWED
 from klinic.diagnostics.run.trackers import OURS
 
 if TYPE_CHECKING:
     import numpy as np
 
-OWN_COLUMNS = ("step", "time", "attempt")
 SURE = 2  # rows with a value after which a null is taken for a swallowed NaN where the format leaves it open
 
 
@@ -38,7 +37,7 @@ def as_float(value: float) -> float:
 
 def _column_name(name: str) -> str:
     """A metric's name as a column: as it is, but for lone surrogates, and apart from the frame's own columns."""
-    return f"metric/{name}" if name in OWN_COLUMNS else name.encode("utf-8", "replace").decode()
+    return f"metric/{name}" if name in FIXED else name.encode("utf-8", "replace").decode()
 
 
 class Columns(Cells):

@@ -17,6 +17,7 @@ STALLED_S, STALLED_STEPS = 300.0, 10  # alive, but no step for the longer of the
 STARTING_S = 1800.0  # loading models, starting Ray and the first rollout may take this long
 MANY = 64  # of the latest rows, among which 21 with a time usually are
 UNKNOWN = "unknown"
+BY_FINDING = "stop-on"  # who asked for a stop that a finding was the reason for
 
 
 def state(run: Run, now: float | None = None) -> str:

@@ -75,6 +75,11 @@ class Settings(Mapping[str, Any]):
         return self.n_gpus // degree or None
 
     @property
+    def responses(self) -> int:
+        """Responses of a step: prompts times samples of each."""
+        return (self.whole("data.train_batch_size") or 1024) * (self.whole(f"{ROLLOUT}.n") or 1)
+
+    @property
     def uses_critic(self) -> bool:
         """Whether verl builds a critic."""
         enabled = self["critic.enable"]

@@ -13,12 +13,12 @@ import sys
 import time
 from pathlib import Path
 
+from klinic.diagnostics.run.state import BY_FINDING
 from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.run import facts_of
 from klinic.trainer.plugin.environ import ALERTS, STOP_ON, WATCHED, WRITE_BACK, off, on
 from klinic.trainer.stream import StreamError, note, request_stop
-from klinic.trainer.stream.control import BY_FINDING
 from klinic.trainer.stream.manifest import read
 
 PAUSE = 0.5  # seconds between looks at the doctor

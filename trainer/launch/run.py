@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from klinic.diagnostics.run.state import BY_FINDING
 from klinic.trainer.launch.display import Display
 from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.ending import record_end
@@ -22,7 +23,7 @@ from klinic.trainer.launch.words import event_line, step_line, validation_lines
 from klinic.trainer.plan import Plan
 from klinic.trainer.plugin.environ import WATCHED
 from klinic.trainer.stream import pending, request_reward, request_stop
-from klinic.trainer.stream.control import BY_FINDING, STOPPED_ILL
+from klinic.trainer.stream.control import STOPPED_ILL
 
 if TYPE_CHECKING:
     from klinic.diagnostics.alerts.channel import Alerts

@@ -147,8 +147,7 @@ def _larger(s: Settings, of: Estimate, taken: set[str]) -> Iterator[Change]:
 def _engine(s: Settings, of: Estimate, left: float) -> Iterator[Change]:
     """A larger cache, or more sequences at once, where one of them holds generation back."""
     longest, cap = of.layout.lengths.longest, of.engine.cap
-    responses = (s.whole("data.train_batch_size") or 1024) * (s.whole(f"{ROLLOUT}.n") or 1)
-    wanted = min(MOST_SEQUENCES, responses * of.engine.degree // of.layout.gpus)
+    wanted = min(MOST_SEQUENCES, s.responses * of.engine.degree // of.layout.gpus)
     held = int(of.engine.tokens / longest)
     share, larger = s.number(SHARE) or 0.5, min(0.85, int((left - 0.02) * 20) / 20)
     if held < min(wanted, cap) and larger >= share + 0.05:

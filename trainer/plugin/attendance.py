@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.run.state import BY_FINDING
 from klinic.trainer.plugin import environ
-from klinic.trainer.stream.control import BY_FINDING, STOPPED_ILL
+from klinic.trainer.stream.control import STOPPED_ILL
 from klinic.trainer.stream.manifest import read
 
 log = logging.getLogger("klinic.plugin")

@@ -13,8 +13,7 @@ from typing import Any
 from klinic.trainer.stream.manifest import replace
 
 STOP, REWARD, VERDICT = "stop", "reward", "verdict"
-BY_FINDING = "stop-on"  # who asks for a stop where a finding does
-STOPPED_ILL = 3  # exit code of a launch that was stopped so
+STOPPED_ILL = 3  # exit code of a launch that was stopped for a finding
 
 
 @dataclass(frozen=True)

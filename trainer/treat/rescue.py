@@ -15,12 +15,13 @@ import polars as pl
 from klinic.diagnostics.engine.diagnose import between
 from klinic.diagnostics.readers import ReadError, open_run
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.run.state import BY_FINDING
 from klinic.diagnostics.verlconfig.overrides import override
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
 from klinic.trainer.plan.record import keep
 from klinic.trainer.stream import StreamError, note
-from klinic.trainer.stream.control import BY_FINDING, STOPPED_ILL
+from klinic.trainer.stream.control import STOPPED_ILL
 from klinic.trainer.stream.manifest import read as read_manifest
 from klinic.trainer.treat.show import nothing
 from klinic.trainer.treat.treatment import Treatment, treat
