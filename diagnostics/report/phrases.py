@@ -8,7 +8,7 @@ from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.engine.story import capital
 from klinic.diagnostics.language import catalog, retold, tr
 from klinic.diagnostics.language import spoken as language
-from klinic.diagnostics.report.spoken import Lang, listing, opens_the_way, side, spoken
+from klinic.diagnostics.report.spoken import Lang, condition, listing, opens_the_way, side, spoken
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Outline, Run
 
@@ -57,7 +57,7 @@ def _bound(evidence: Evidence, lang: Lang) -> str:
 
 
 def _read_off(evidence: Evidence, lang: Lang) -> str:
-    """`a/x = 0.01 and a/y = 0.3 at step 41: what the rule makes of them is 0.97, above 0.5 share of responses`."""
+    """`a/x = 0.01 and a/y = 0.3 at step 41; from these the rule computes 0.97, above 0.5 share of responses`."""
     seen = listing([f"{name} = {number(value)}" for name, value in evidence.seen[:SEEN]], lang) or shortened(
         evidence.text
     )
@@ -67,7 +67,7 @@ def _read_off(evidence: Evidence, lang: Lang) -> str:
     value, bound = number(evidence.value), _bound(evidence, lang)
     if lang == "zh":
         return f"{text}；规则由此算得 {value}，{bound}"
-    return f"{text}: what the rule makes of {'them' if len(evidence.seen) > 1 else 'it'} is {value}, {bound}"
+    return f"{text}; from {'these' if len(evidence.seen) > 1 else 'it'} the rule computes {value}, {bound}"
 
 
 def shortened(text: str, width: int = 76) -> str:
@@ -109,6 +109,9 @@ def source_words(run: Run | Outline) -> str:
 
 
 def lacking(missing: str) -> str:
-    """`no critic/vf_loss` for missing metrics; other reasons as they are."""
+    """`no critic/vf_loss` for missing metrics; when a rule judges, in words; other reasons as they are."""
+    for lead in (tr("judged only where {}", ""), tr("unknown whether {}", "")):
+        if missing.startswith(lead):
+            return lead + condition(missing.removeprefix(lead), language())
     is_metric = "/" in missing.split()[0] if missing else False
     return tr("no {}", missing) if is_metric else missing

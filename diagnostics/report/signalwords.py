@@ -96,6 +96,10 @@ TRUTHS: dict[str, tuple[Both, Both]] = {
     "absent": (("{x} was never logged", "{x} 从未记录"), ("{x} was logged", "{x} 有记录")),
     "set": (("{key} is set by hand", "{key} 为人工设置"), ("{key} is not set by hand", "{key} 非人工设置")),
 }
+# Claims of the config: among some words, switched on, and how claims are joined; each with its denial or `or`.
+AMONG: tuple[Both, Both] = (("{x} is one of {w}", "{x} 是 {w} 之一"), ("{x} is none of {w}", "{x} 不是 {w} 之一"))
+SWITCHED: tuple[Both, Both] = (("{x} is on", "{x} 打开"), ("{x} is off", "{x} 未打开"))
+JOINED: tuple[Both, Both] = ((" and ", "，且 "), (" or ", "，或 "))
 SIDES: dict[str, Both] = {
     ">": ("above", "高于"),
     ">=": ("at or above", "不低于"),
@@ -112,5 +116,18 @@ ARITHMETIC: dict[str, Both] = {
     "*": ("{a} times {b}", "{a}乘以{b}"),
     "/": ("{a} over {b}", "{a}与{b}之比"),
 }
-# Words that say how long or whether something was logged: they open the way for a rule, and are no evidence.
-GUARDS = ("count", "rows", "step", "evals", "total", "progress", "boundary", "precision", "absent", "U", "n")
+# Words that say how long, since when or whether something was logged: they open the way for a rule, no evidence.
+GUARDS = (
+    "count",
+    "rows",
+    "step",
+    "evals",
+    "total",
+    "progress",
+    "boundary",
+    "precision",
+    "absent",
+    "first_seen",
+    "U",
+    "n",
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -32,7 +33,7 @@ def spoken(expression: str, lang: Lang = "en") -> str | None:
     try:
         tree = ast.parse(expression, mode="eval").body
         subject = _subject(tree)
-        text = _Speaker(lang, subject).noun(tree)
+        text = _spaced(_Speaker(lang, subject).noun(tree))
     except (SyntaxError, UnspokenError, RecursionError):
         return None
     if subject:
@@ -42,13 +43,23 @@ def spoken(expression: str, lang: Lang = "en") -> str | None:
 
 @lru_cache(maxsize=4096)
 def opens_the_way(expression: str) -> bool:
-    """Whether an expression only says how long or whether something was logged."""
+    """Whether an expression only says how long, since when or whether something was logged."""
     try:
         tree = ast.parse(expression, mode="eval").body
     except SyntaxError:
         return False
     tree = tree.operand if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not) else tree
-    return _called(tree) in table.GUARDS
+    sides = [tree.left, tree.right] if isinstance(tree, ast.BinOp) else [tree]
+    return all(_called(part) in table.GUARDS for part in sides)
+
+
+@lru_cache(maxsize=512)
+def condition(expression: str, lang: Lang = "en") -> str:
+    """When a rule judges, in words; the expression itself where it is too involved."""
+    try:
+        return _spaced(_Speaker(lang).claim(ast.parse(expression, mode="eval").body))
+    except (SyntaxError, UnspokenError, RecursionError):
+        return expression
 
 
 def side(op: str, lang: Lang = "en") -> str:
@@ -61,6 +72,11 @@ def listing(parts: Sequence[str], lang: Lang = "en") -> str:
     if lang == "zh":
         return "、".join(parts)
     return " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), *parts[-1:]])
+
+
+def _spaced(text: str) -> str:
+    """A space between Chinese and Latin words, as the messages have it."""
+    return re.sub(r"(?<=[\w|])(?=[\u4e00-\u9fff])(?<![\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9|])", " ", text)
 
 
 def _called(tree: ast.expr) -> str:
@@ -120,6 +136,12 @@ class _Speaker:
             return self.claim(tree.operand, denied=not denied)
         if isinstance(tree, ast.Call) and _called(tree) == "fill":
             return self.claim(tree.args[0], denied=denied)
+        if isinstance(tree, ast.BoolOp) and not denied:
+            return self._joined(tree)
+        if isinstance(tree, ast.Compare) and isinstance(tree.ops[0], ast.In) and len(tree.ops) == 1:
+            return self.pick(table.AMONG[denied], x=self.noun(tree.left), w=self._names(tree.comparators[0]))
+        if isinstance(tree, ast.Call) and _called(tree) in table.NAMED:
+            return self.pick(table.SWITCHED[denied], x=self.noun(tree))
         if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in _SYMBOLS:
             symbol = _SYMBOLS[type(tree.ops[0])]
             words = side(table.OPPOSITE[symbol] if denied else symbol, self.lang)
@@ -128,6 +150,16 @@ class _Speaker:
         if isinstance(tree, ast.Call) and _called(tree) in table.TRUTHS:
             return self._truth(tree, denied=denied)
         raise UnspokenError
+
+    def _joined(self, tree: ast.BoolOp) -> str:
+        """Claims that hold together or one by one; in brackets those within another kind."""
+        parts = [f"({self.claim(p)})" if isinstance(p, ast.BoolOp) else self.claim(p) for p in tree.values]
+        return self.pick(table.JOINED[isinstance(tree.op, ast.Or)]).join(parts)
+
+    def _names(self, tree: ast.expr) -> str:
+        if not isinstance(tree, ast.List) or not all(map(_is_metric, tree.elts)):
+            raise UnspokenError
+        return listing([str(one.value) for one in tree.elts if isinstance(one, ast.Constant)], self.lang)
 
     def _constant(self, tree: ast.Constant) -> str:
         if isinstance(tree.value, str):
@@ -141,11 +173,11 @@ class _Speaker:
         return self.pick(table.ARITHMETIC[symbol], a=sides[0], b=sides[1])
 
     def _operand(self, tree: ast.expr, symbol: str) -> str:
-        """A side of a product or a quotient: sums in brackets."""
+        """A side of a sum or a quotient: in brackets what would be read on beyond it."""
         while _called(tree) in ("fill", "last"):
             tree = tree.args[0]  # type: ignore[attr-defined]
-        sum_ = isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub)
-        return f"({self.noun(tree)})" if sum_ and symbol in "*/" else self.noun(tree)
+        sum_ = isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub) and symbol in "*/"
+        return f"({self.noun(tree)})" if sum_ or _called(tree) in ("highest", "lowest") else self.noun(tree)
 
     def _truth(self, tree: ast.Call, *, denied: bool) -> str:
         name, first = _called(tree), tree.args[0] if tree.args else None
@@ -186,7 +218,7 @@ class _Speaker:
         zh = {"highest": ("较高者", "最高者"), "lowest": ("较低者", "最低者")}[name][not two]
         if self.lang == "zh":
             return f"{'与'.join(parts) if two else '、'.join(parts)}中的{zh}"
-        return f"{word} of {listing(parts)}"
+        return f"the {word} of {listing(parts)}"
 
     def _pattern(self, name: str, args: Sequence[ast.expr]) -> tuple[table.Both, str]:
         """The text of a signal and its window."""
