@@ -11,9 +11,9 @@ from klinic.diagnostics.estimate.fit import SHARE, share_left
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS, TP
-from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 from klinic.trainer.plan.fromcpu import from_cpu
-from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES
+from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES, without_bf16
 
 OFFLOADS = {
     "offload_policy": later("states may stay on the card: updates no longer wait for host memory"),
@@ -64,22 +64,10 @@ def _with(settings: Settings, changes: list[Change]) -> Settings:
 
 def _formats(s: Settings, gpu: Gpu) -> Iterator[Change]:
     """Engine and attention for a GPU where there was none; number formats and attention that the card lacks."""
-    for key, (value, why) in (from_cpu(s) | ({} if gpu.bf16 else _without_bf16(s, gpu))).items():
+    lacking = {} if gpu.bf16 else without_bf16(gpu.name.upper(), s.uses_reference)
+    for key, (value, why) in (from_cpu(s) | lacking).items():
         if s[key.lstrip("+")] != value:
             yield Change(key, s[key.lstrip("+")], value, why)
-
-
-def _without_bf16(s: Settings, gpu: Gpu) -> dict[str, tuple[Any, str]]:
-    name = gpu.name.upper()
-    wanted: dict[str, tuple[Any, str]] = {
-        f"{ROLLOUT}.dtype": ("float16", tr("{} has no bfloat16", name)),
-        f"+{MODEL}.override_config.attn_implementation": ("sdpa", tr("no flash-attn on {}", name)),
-        f"{MODEL}.use_remove_padding": (False, tr("packed sequences need flash-attn")),
-        f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype": ("fp16", tr("{} has no bfloat16", name)),
-    }
-    if s.uses_reference:
-        wanted[f"+{REF}.fsdp_config.mixed_precision.param_dtype"] = ("fp16", tr("as the actor"))
-    return wanted
 
 
 def _allowed(s: Settings, of: Estimate) -> Iterator[Change]:

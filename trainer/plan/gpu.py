@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from klinic.diagnostics.estimate import find_shape
 from klinic.diagnostics.estimate.engine import GIB
@@ -22,14 +23,21 @@ def number_formats(d: Draft) -> None:
     """float16 and plain attention where the card has no bfloat16; of GPUs that are elsewhere nothing is known."""
     if d.cpu or not d.machine.gpus or d.machine.capable_of_bf16:
         return
-    card = _name(d)
-    d.fill(f"{ROLLOUT}.dtype", "float16", tr("{} has no bfloat16", card))
-    d.fill(f"+{MODEL}.override_config.attn_implementation", "sdpa", tr("no flash-attn on {}", card))
-    d.fill(f"{MODEL}.use_remove_padding", False, tr("packed sequences need flash-attn"))
-    why = tr("verl trains in bfloat16 otherwise; it scales the loss for float16")
-    d.fill(f"+{ACTOR}.fsdp_config.mixed_precision.param_dtype", "fp16", why)
-    if d.reference:
-        d.fill(f"+{REF}.fsdp_config.mixed_precision.param_dtype", "fp16", tr("as the actor"))
+    for key, (value, why) in without_bf16(_name(d), d.reference).items():
+        d.fill(key, value, why)
+
+
+def without_bf16(card: str, reference: bool) -> dict[str, tuple[Any, str]]:
+    """What a launch needs on a card without bfloat16: key -> value and why. reference: it has a reference model."""
+    precision = "fsdp_config.mixed_precision.param_dtype"
+    scaled = tr("verl trains in bfloat16 otherwise; it scales the loss for float16")
+    return {
+        f"{ROLLOUT}.dtype": ("float16", tr("{} has no bfloat16", card)),
+        f"+{MODEL}.override_config.attn_implementation": ("sdpa", tr("no flash-attn on {}", card)),
+        f"{MODEL}.use_remove_padding": (False, tr("packed sequences need flash-attn")),
+        f"+{ACTOR}.{precision}": ("fp16", scaled),
+        **({f"+{REF}.{precision}": ("fp16", tr("as the actor"))} if reference else {}),
+    }
 
 
 def plain_attention(d: Draft) -> None:
