@@ -13,7 +13,6 @@ from klinic.diagnostics.readers import ReadError, plans
 from klinic.diagnostics.report.sheet import Item, Status
 from klinic.diagnostics.report.words import count, steps
 from klinic.diagnostics.run import Run
-from klinic.diagnostics.survey.index import stamp
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,8 @@ def demands(settings: Settings, langs: tuple[Lang, ...] = ("en",)) -> Demands | 
 
 def _looks(file: str) -> list[str]:
     """What the files of a recording look like now; a word that nothing else has where that proves nothing."""
+    from klinic.diagnostics.survey.index import stamp
+
     try:
         return [stamp(plan) or CHANGING for plan in plans(file)]
     except (ReadError, OSError):

@@ -15,9 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
 
 from klinic.diagnostics.readers._copied import CopiedRun
 from klinic.diagnostics.readers.registry import ReadError
@@ -75,6 +73,9 @@ class MlflowRun(CopiedRun):
 
     def _asked(self, what: str, **words: Any) -> dict[str, Any]:
         """The server's answer; what goes wrong, in a line."""
+        from urllib.error import HTTPError  # each run is looked at for being one of a server, few are
+        from urllib.request import Request, urlopen
+
         request = Request(f"{self._server}/api/2.0/mlflow/{what}?{urlencode(words)}", headers=dict(_login()))  # noqa: S310
         try:
             with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 (http and https only, see _parted)

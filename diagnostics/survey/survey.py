@@ -12,7 +12,6 @@ from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.survey import pool
 from klinic.diagnostics.survey.case import Case, Found, examine, lost
 from klinic.diagnostics.survey.how import How
-from klinic.diagnostics.survey.index import Index, opened, stamp
 
 LITTLE = 8  # runs that are judged sooner than all rules are hashed
 BYTES = 10_000_000  # that take about as long as a small run
@@ -123,7 +122,12 @@ def _listed(path: str) -> tuple[list[Plan], str]:
 
 def _found(wanted: Sequence[Job], count: int | None, remember: bool) -> Iterator[Found]:
     """What there is in each plan, in order."""
-    index = opened(wanted[0].how.fingerprint()) if remember and len(wanted) >= LITTLE else Index("")
+    if not remember or len(wanted) < LITTLE:
+        yield from _judged(wanted, count)
+        return
+    from klinic.diagnostics.survey.index import opened, stamp
+
+    index = opened(wanted[0].how.fingerprint())
     marks = [stamp(job.plan) for job in wanted]
     known = [index.get(job.plan, job.single, mark) for job, mark in zip(wanted, marks, strict=True)]
     fresh = _judged([job for job, one in zip(wanted, known, strict=True) if one is None], count)
