@@ -8,7 +8,7 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source, Written
 from klinic.diagnostics.verlconfig import known, needs_plus, renamed
-from klinic.diagnostics.verlconfig.check import value_trouble
+from klinic.diagnostics.verlconfig.check import unknown, value_trouble
 from klinic.diagnostics.verlconfig.compose import Composed
 from klinic.diagnostics.verlconfig.nearest import nearest
 from klinic.diagnostics.verlconfig.renamed import Renamed
@@ -71,7 +71,7 @@ def _unknown(one: Written) -> Found | None:
         plus = (f"~{key}", f"+{one.override.text}")
         return Found("KEY", "key-needs-plus", Severity.ERROR, message, one.place, COMPOSE, plus, (key,))
     near = nearest(key)
-    message = tr("verl 0.9.1 has no {}", key) + (tr("; meant: {}", tr(" or ").join(near)) if near else "")
+    message = unknown(key)
     write = (f"~{key}", *([assigned(near[0], one.override.value)] if near else []))
     if "+" in one.override.mark:
         return Found("KEY", "key-unread", Severity.WARN, message, one.place, READ, write, (key,))

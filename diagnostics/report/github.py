@@ -27,10 +27,8 @@ def _command(item: Item, subject: str) -> str:
         numbers = [("line", spot.line), ("col", spot.column)]
         place = ",".join([f"file={_property(spot.file)}", *(f"{word}={at}" for word, at in numbers if at)])
     level = "error" if item.status == "unsure" else LEVELS.get(item.severity, "notice")
-    known = item.kind in ("finding", "incident")
-    title = _property(f"{item.id} {item.name}" if known else f"{item.kind} {item.status}")
-    text = item.message if known else f"{item.name}: {item.message}"
-    return f"::{level} {place},title={title}::{_data(text + (f' {item.advice}' if item.advice else ''))}"
+    title = _property(f"{item.id} {item.name}" if item.of_a_rule else f"{item.kind} {item.status}")
+    return f"::{level} {place},title={title}::{_data(item.sentence)}"
 
 
 def _data(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, sheets
+from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 LEVELS = {Severity.ERROR: "critical", Severity.WARN: "major", Severity.INFO: "minor", Severity.NONE: "info"}
 
@@ -25,11 +25,13 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
 def _entries(sheet: Sheet) -> Iterator[dict[str, Any]]:
     met: Counter[str] = Counter()
     for item in sheet.of("unsure", "failed", "remark"):
-        place = "|".join([sheet.tool, _clean(sheet.subject), item.kind, item.id, _clean(item.name), _path(item, sheet)])
+        place = "|".join(
+            [sheet.tool, encodable(sheet.subject), item.kind, item.id, encodable(item.name), _path(item, sheet)]
+        )
         met[place] += 1
         yield {
             "description": _description(item),
-            "check_name": item.name if item.kind in ("finding", "incident") else item.kind,
+            "check_name": item.topic,
             "fingerprint": hashlib.sha256(f"{place}|{met[place]}".encode()).hexdigest(),
             "severity": "blocker" if item.status == "unsure" else LEVELS[item.severity],
             "location": {"path": _path(item, sheet), "lines": {"begin": max(1, item.spot.line if item.spot else 1)}},
@@ -37,17 +39,11 @@ def _entries(sheet: Sheet) -> Iterator[dict[str, Any]]:
 
 
 def _description(item: Item) -> str:
-    known = item.kind in ("finding", "incident")
-    said = f"{item.name} ({item.id}): {item.message}" if known else f"{item.name}: {item.message}"
-    return _clean(f"{said}{f' {item.advice}' if item.advice else ''}")
+    return encodable(f"{item.name} ({item.id}): {item.sentence}" if item.of_a_rule else item.sentence)
 
 
 def _path(item: Item, sheet: Sheet) -> str:
     """Below the working directory, which GitLab takes for the top of the repository, where it lies there."""
-    path = Path(_clean(item.spot.file if item.spot else sheet.subject))
+    path = Path(encodable(item.spot.file if item.spot else sheet.subject))
     here = Path.cwd()
     return (path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path).as_posix()
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

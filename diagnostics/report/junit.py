@@ -38,8 +38,7 @@ def _suite(sheet: Sheet) -> Xml.Element:
 
 
 def _case(item: Item, sheet: Sheet) -> Xml.Element:
-    known = item.kind in ("finding", "incident")
-    name = f"{item.id} {item.name}" if known else item.name
+    name = f"{item.id} {item.name}" if item.of_a_rule else item.name
     classname = f"{sheet.tool.replace(' ', '.')}.{item.kind}"
     case = Xml.Element("testcase", {"name": _text(name), "classname": classname, "time": "0"})
     _outcome(case, item)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import orjson
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, sheets
+from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARN: "warning", Severity.INFO: "note", Severity.NONE: "none"}
@@ -25,7 +25,7 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
 
 def _run(sheet: Sheet) -> dict[str, Any]:
     told = [item for item in sheet.items if item.status in ("failed", "remark") or item.accepted]
-    ids = {_rule(item): item.id for item in told}
+    ids = {item.topic: item.id for item in told}
     rules = [{"id": rule, "name": rule, "properties": {"klinic": ids[rule]}} for rule in ids]
     driver = {"name": sheet.tool, "version": version("klinic"), "rules": rules}
     unsure = [{"level": "error", "message": {"text": _text(item)}} for item in sheet.of("unsure")]
@@ -33,14 +33,9 @@ def _run(sheet: Sheet) -> dict[str, Any]:
     if unsure:
         done["toolExecutionNotifications"] = unsure
     order = list(ids)
-    results = [_result(item, order.index(_rule(item)), sheet.subject) for item in told]
-    category = {"id": f"{sheet.tool.replace(' ', '-')}/{_clean(sheet.subject)}"}
+    results = [_result(item, order.index(item.topic), sheet.subject) for item in told]
+    category = {"id": f"{sheet.tool.replace(' ', '-')}/{encodable(sheet.subject)}"}
     return {"tool": {"driver": driver}, "automationDetails": category, "invocations": [done], "results": results}
-
-
-def _rule(item: Item) -> str:
-    """A rule's name; for what is asked of a run its kind, so that code hosts can follow it over changes."""
-    return item.name if item.kind in ("finding", "incident") else item.kind
 
 
 def _result(item: Item, index: int, subject: str) -> dict[str, Any]:
@@ -50,7 +45,7 @@ def _result(item: Item, index: int, subject: str) -> dict[str, Any]:
         region["startColumn"] = spot.column
     file = {"artifactLocation": {"uri": _uri(spot.file if spot else subject)}, "region": region}
     result: dict[str, Any] = {
-        "ruleId": _rule(item),
+        "ruleId": item.topic,
         "ruleIndex": index,
         "level": LEVELS[item.severity],
         "message": {"text": _text(item)},
@@ -62,14 +57,9 @@ def _result(item: Item, index: int, subject: str) -> dict[str, Any]:
 
 
 def _text(item: Item) -> str:
-    said = item.message if item.kind in ("finding", "incident") else f"{item.name}: {item.message}"
-    return _clean(f"{said}{f' {item.advice}' if item.advice else ''}") or item.name
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return encodable(item.sentence) or item.name
 
 
 def _uri(file: str) -> str:
     path = Path(file)
-    return path.as_uri() if path.is_absolute() else quote(_clean(file.removeprefix("./")))
+    return path.as_uri() if path.is_absolute() else quote(encodable(file.removeprefix("./")))

@@ -45,6 +45,27 @@ class Item:
     advice: str = ""
     accepted: str = ""
 
+    @property
+    def of_a_rule(self) -> bool:
+        """Whether a rule says it; else it was asked of the run."""
+        return self.kind in ("finding", "incident")
+
+    @property
+    def topic(self) -> str:
+        """A rule's name; for what is asked of a run its kind, so that code hosts can follow it over changes."""
+        return self.name if self.of_a_rule else self.kind
+
+    @property
+    def title(self) -> str:
+        """`kl-ref-drift (KL03), warn`, or what was asked."""
+        return tr("{}, {}", f"{self.name} ({self.id})", tr(str(self.severity))) if self.of_a_rule else self.name
+
+    @property
+    def sentence(self) -> str:
+        """What came of it, with the advice; what was asked stands before it."""
+        said = self.message if self.of_a_rule else f"{self.name}: {self.message}"
+        return f"{said} {self.advice}" if self.advice else said
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -90,6 +111,11 @@ class Ready:
     def sheet(self) -> Sheet:
         """The sheet."""
         return self.made
+
+
+def encodable(text: str) -> str:
+    """A text that UTF-8 can hold: a file's name may be no valid text."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def sheets(cases: Sequence[Sheeted]) -> list[Sheet]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, sheets
+from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 SCHEMA = "klinic.sheet/1"
 
@@ -26,7 +26,7 @@ def as_object(sheet: Sheet) -> dict[str, Any]:
         "schema": SCHEMA,
         "klinic": version("klinic"),
         "tool": sheet.tool,
-        "path": _clean(sheet.subject),
+        "path": encodable(sheet.subject),
         "result": sheet.word,
         "code": sheet.code,
         "items": [_item(item) for item in sheet.items],
@@ -39,17 +39,13 @@ def _item(item: Item) -> dict[str, Any]:
     return {
         "kind": item.kind,
         "id": item.id,
-        "name": _clean(item.name),
+        "name": encodable(item.name),
         "status": item.status,
         "severity": str(item.severity),
-        "message": _clean(item.message),
-        "advice": _clean(item.advice),
+        "message": encodable(item.message),
+        "advice": encodable(item.advice),
         "accepted": item.accepted,
-        "file": _clean(spot.file) if spot else None,
+        "file": encodable(spot.file) if spot else None,
         "line": (spot.line or None) if spot else None,
         "column": (spot.column or None) if spot else None,
     }
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -27,13 +27,11 @@ def _one(sheet: Sheet) -> str:
 
 
 def _row(item: Item) -> str:
-    known = item.kind in ("finding", "incident")
-    title = tr("{}, {}", f"{item.name} ({item.id})", tr(str(item.severity))) if known else item.name
     why = f"{item.message} {item.advice}".strip()
     where = f" ({item.spot})" if item.spot and item.spot.line else ""
     label = tr(LABELS[item.status])
     label = f"**{label}**" if item.status in ("failed", "unsure") else label
-    return f"| {label} | {_safe(title)} | {_safe(why + where)} |"
+    return f"| {label} | {_safe(item.title)} | {_safe(why + where)} |"
 
 
 def _safe(text: str) -> str:

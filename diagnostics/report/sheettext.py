@@ -85,9 +85,7 @@ def folded(sheet: Sheet, items: Sequence[Item]) -> Iterator[Item]:
 
 
 def _item(page: Page, item: Item) -> None:
-    known = item.kind in ("finding", "incident")
-    title = tr("{}, {}", f"{item.name} ({item.id})", tr(str(item.severity))) if known else item.name
-    page.labelled(tr(LABELS[item.status]), STYLES[item.status], title, gap=9)
+    page.labelled(tr(LABELS[item.status]), STYLES[item.status], item.title, gap=9)
     if item.message:
         page.text(item.message, 11, kind="dim" if item.status == "skipped" else "")
     if item.advice and item.status in ("failed", "unsure"):

@@ -48,7 +48,7 @@ def check_override(key: str, value: Any, config: Config) -> Checked:
 def _unchecked(name: str, config: Config) -> Checked:
     framework = dialect("", config.values)
     if framework in ("", "verl"):
-        return Checked(False, _unknown(name))
+        return Checked(False, unknown(name))
     return Checked(True, tr("not checked: {} is a setting of {}", name, framework))
 
 
@@ -61,7 +61,7 @@ def _key_trouble(key: str) -> Checked | None:
         return None
     if needs_plus(name):
         return Checked(False, tr("{} is not in verl's config: write +{}", name, name))
-    return Checked(False, _unknown(name))
+    return Checked(False, unknown(name))
 
 
 def _of_another_engine(name: str, config: Config) -> Checked | None:
@@ -72,7 +72,8 @@ def _of_another_engine(name: str, config: Config) -> Checked | None:
     return Checked(False, tr("{} belongs to the engine {}, this run's is {}", name, "/".join(found.engines), engine))
 
 
-def _unknown(name: str) -> str:
+def unknown(name: str) -> str:
+    """That verl has no such key, and what was probably meant."""
     near = nearest(name)
     return tr("verl 0.9.1 has no {}", name) + (tr("; meant: {}", tr(" or ").join(near)) if near else "")
 
