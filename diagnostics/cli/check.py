@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
-from klinic.diagnostics.cli.judging import LEVELS, many_options
+from klinic.diagnostics.cli.judging import LEVELS, many_options, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, langs_of, write_sheets
 from klinic.diagnostics.cli.progress import progress
@@ -74,8 +74,7 @@ def check(
         return _init(good, Path(config or "klinic.yaml"), force)
     if not paths:
         raise click.UsageError("missing argument PATH: a log, a run directory, or - for stdin")
-    if paths.count("-") > 1:
-        raise click.UsageError("- is stdin, which can be read once only; name it once")
+    stdin_once(paths)
     settings = _settings(config, [_asked(text) for text in typed], steps, keys, fail_on, rules, profile)
     looked = _look(paths, settings, langs_of(names), jobs, not no_cache)
     made = write_sheets(lambda: [sheet for one in looked for sheet in _sheets(one, settings)], names, outs)

@@ -9,7 +9,7 @@ import click
 
 from klinic.diagnostics.cli.check import runs_of
 from klinic.diagnostics.cli.group import fail, say
-from klinic.diagnostics.cli.judging import LEVELS
+from klinic.diagnostics.cli.judging import LEVELS, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
 from klinic.diagnostics.report.base import SHEETS
@@ -58,8 +58,7 @@ def compare(
     check_formats(names, outs, SHEETS)
     if not sets and len(paths) != 2:
         raise click.UsageError(f"give two runs, A and B, or --baseline; paths given: {len(paths)}")
-    if [*paths, *sets].count("-") > 1:
-        raise click.UsageError("- is stdin, which can be read once only; name it once")
+    stdin_once([*paths, *sets])
     baselines = _baselines(sets or paths[:1])
     read = [(path, runs_of(path)) for path in (paths if sets else paths[1:])]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klinic.diagnostics.cli.group import heed_ctrl_c, say
-from klinic.diagnostics.cli.judging import FAIL_ON, judging_options, many_options
+from klinic.diagnostics.cli.judging import FAIL_ON, judging_options, many_options, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.cli.parsed import Parsed
@@ -65,8 +65,7 @@ def diagnose(
     are seen through; a folder is searched; many runs are judged on all cores, and remembered. Exit status: 0 judged;
     1 a finding or incident reached --fail-on; 2 something could not be read or judged.
     """
-    if paths.count("-") > 1:
-        raise click.UsageError("- is stdin, which can be read once only; name it once")
+    stdin_once(paths)
     names = names or ("text",)
     check_formats(names, outs)
     from klinic.diagnostics.survey.how import How

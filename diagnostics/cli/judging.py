@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -45,6 +45,12 @@ def judging_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def stdin_once(paths: Sequence[str]) -> None:
+    """UsageError where stdin is named twice."""
+    if list(paths).count("-") > 1:
+        raise click.UsageError("- is stdin, which can be read once only; name it once")
 
 
 JOBS = click.option(
