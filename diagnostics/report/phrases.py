@@ -16,20 +16,20 @@ SEEN = 4  # metrics shown of a comparison that is too involved for words
 
 
 def when(finding: Finding) -> str:
-    """`from step 41 on`, `steps 41 to 60, 2 episodes, attempt 2, at its worst error`."""
+    """`from step 41 on`, `steps 41 to 60, 2 episodes, attempt 2, error at its worst`."""
     words = steps(finding.first_step, finding.last_step, running=not finding.closed)
     if len(finding.episodes) > 1:
         words += tr(", {} episodes", len(finding.episodes))
     if finding.attempt > 1:
         words += tr(", attempt {}", finding.attempt)
-    return words if finding.peak <= finding.severity else tr("{}, at its worst {}", words, tr(str(finding.peak)))
+    return words if finding.peak <= finding.severity else tr("{}, {} at its worst", words, tr(str(finding.peak)))
 
 
 def doubts(finding: Finding) -> list[str]:
     """Why the confidence is not high: what else could have done the same, and where such a sign misleads."""
     if finding.confidence == "high":
         return []
-    said = [tr("Not surer: {} beside it may be the cause as well.", listing(finding.rivals, language()))]
+    said = [tr("Less certain: {} may be the cause as well.", listing(finding.rivals, language()))]
     wrong = [tr("When it is wrong: {}.", finding.wrong_when)] if finding.wrong_when else []
     return [*(said if finding.rivals else []), *wrong]
 
