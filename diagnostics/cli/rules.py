@@ -25,7 +25,10 @@ FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type
 
 @click.group()
 def rules() -> None:
-    """List the rules, check your own cards, run their cases, begin a new one, write their pages."""
+    """List the rules, check your own cards, run their cases, begin a new one, write their pages.
+
+    klinic explain RULE shows one of them.
+    """
 
 
 @rules.command("list")
