@@ -1,14 +1,15 @@
 """What is left of a card's episodes at the last step: the policy that knows the run's outcome.
 
 A closed episode that did not repeat and left the outcome within noise of where it was is information, its peak
-noted; one that repeats, is still open or cost some of the outcome keeps its weight.
+noted; one that repeats or cost some of the outcome keeps its weight. An open one weighs what it weighs now; where it
+has eased from its peak, what it cost since then decides in the same way.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -82,15 +83,19 @@ def weighed_outcome(run: Run, facts: Facts, fired: Sequence[Sequence[Episode]]) 
 
 
 def _weighed(episodes: Sequence[Episode]) -> bool:
-    """Whether the outcome decides: on a single episode, which is over."""
-    return len(episodes) == 1 and episodes[0].closed
+    """Whether the outcome decides: on an episode that has eased, and on a single one that is over."""
+    return _eased(episodes[-1]) or (len(episodes) == 1 and episodes[0].closed)
+
+
+def _eased(episode: Episode) -> bool:
+    return not episode.closed and episode.severity < episode.peak
 
 
 def severity_now(episodes: Sequence[Episode], outcome: Outcome) -> Severity:
     """Severity at the last row judged of a card that had these episodes; at least information."""
-    past = [episode for episode in episodes if episode.closed]
     latest = episodes[-1]
     weight = Severity.INFO if latest.closed else max(latest.severity, Severity.INFO)
-    if len(episodes) > 1 or (_weighed(episodes) and not outcome.held(latest)):
-        weight = max([weight, *(episode.peak for episode in past)])
-    return weight
+    if len(episodes) > 1:
+        weight = max([weight, *(episode.peak for episode in episodes if episode.closed)])
+    over = replace(latest, last=latest.peaked) if _eased(latest) else latest
+    return max(weight, latest.peak) if _weighed(episodes) and not outcome.held(over) else weight

@@ -36,7 +36,11 @@ NOTHING = Outcome()
         ([episode(10, 12, ERROR), episode(18, 20, WARN)], FLAT, ERROR),
         ([episode(10, 39, ERROR, now=ERROR)], FLAT, ERROR),
         ([episode(10, 39, ERROR, now=WARN)], FLAT, WARN),
-        ([episode(10, 39, ERROR, now=INFO)], FELL, INFO),
+        ([episode(10, 39, ERROR, now=INFO)], FLAT, INFO),
+        ([episode(10, 39, ERROR, now=INFO)], FELL, ERROR),  # it has eased because nothing is left to be lost
+        ([episode(10, 39, ERROR, now=WARN)], FELL, ERROR),
+        ([episode(25, 39, ERROR, now=INFO)], FELL, INFO),  # the outcome had fallen before
+        ([episode(5, 6, INFO), episode(10, 39, ERROR, now=INFO)], FELL, ERROR),
         ([episode(5, 6, ERROR), episode(30, 39, WARN, now=WARN)], FLAT, ERROR),
         ([episode(5, 6, INFO), episode(30, 39, WARN, now=WARN)], FLAT, WARN),
         ([episode(0, 4, ERROR)], FLAT, INFO),
