@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -146,7 +147,9 @@ class Block:
     @cached_property
     def begins(self) -> int:
         """Row of the frame at which the training that the block's first row belongs to began from scratch."""
-        return max((row for row in fresh_starts(self.run, 0, self.first + 1)), default=0)
+        restarts = self.run.restarts
+        before = reversed(restarts[: bisect_right(restarts, self.first)])
+        return next((row for row in before if _from_scratch(self.run, row)), 0)
 
     @property
     def trainings(self) -> list[Block]:
@@ -188,8 +191,11 @@ def fresh_starts(run: Run, first: int, last: int) -> list[int]:
     It begins from scratch, with nothing taken up; or a rescue went back to a checkpoint and changed the config, so
     that what came before says nothing of it.
     """
-    begun = [row for row in run.restarts if first <= row < last]
-    return [row for row in begun if run.frame["step"][row] <= FIRST_STEP or _rescued(run, row)]
+    return [row for row in run.restarts if first <= row < last and _from_scratch(run, row)]
+
+
+def _from_scratch(run: Run, row: int) -> bool:
+    return bool(run.frame["step"][row] <= FIRST_STEP) or _rescued(run, row)
 
 
 def _rescued(run: Run, row: int) -> bool:

@@ -41,6 +41,11 @@ class Evaluator:
         self._index[node.key] = len(self._order)
         self._order.append(node)
 
+    @property
+    def lasting(self) -> bool:
+        """Whether a node remembers across trainings that begin from scratch."""
+        return any(node.lasting for node in self._order)
+
     def advance(self, block: Block) -> None:
         """Evaluate the block, which must follow the last one without a gap; a training from scratch begins anew."""
         with np.errstate(all="ignore"):  # what is not finite becomes unknown

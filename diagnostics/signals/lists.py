@@ -27,12 +27,13 @@ class Members:
         self.evaluators: dict[str, Evaluator] = {}
 
     def stream(self, name: str, block: Block) -> Stream:
-        """The template's stream for a metric; one met for the first time catches up from the first row."""
+        """The template's stream for a metric; one met for the first time catches up from where its memory begins."""
         if name not in self._nodes:
             self._nodes[name] = self.template.bind(name)
-            self.evaluators[name] = Evaluator([self._nodes[name]])
-            if block.first:
-                self.evaluators[name].advanced(Block(block.run, 0, block.first, block.facts))
+            evaluator = self.evaluators[name] = Evaluator([self._nodes[name]])
+            first = 0 if evaluator.lasting else block.begins
+            if first < block.first:
+                evaluator.advanced(Block(block.run, first, block.first, block.facts))
         self.evaluators[name].advanced(block)
         return self.evaluators[name].stream(self._nodes[name])
 
