@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from klinic.diagnostics.cli.group import fail, heed_ctrl_c
+from klinic.diagnostics.cli.judging import NO_CACHE
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 
@@ -19,15 +20,18 @@ LOCAL = {"127.0.0.1", "localhost", "::1"}
 @click.option(
     "--token", default="", envvar="KLINIC_TOKEN", help="Asked for at the first visit; KLINIC_TOKEN sets it too."
 )
+@NO_CACHE
 @click.option("--one-run", is_flag=True, hidden=True, help="PATH is a run directory, maybe still empty.")
-def dashboard(paths: tuple[str, ...], host: str, port: int, refresh: float, token: str, one_run: bool) -> None:
+def dashboard(
+    paths: tuple[str, ...], host: str, port: int, refresh: float, token: str, no_cache: bool, one_run: bool
+) -> None:
     """Serve a dashboard of the runs in PATHs: logs, run directories, folders of runs; runs/ where none is given."""
     paths = paths or ("runs",)
     _check(paths, host, token)
     from klinic.dashboards.serve import serve
 
     heed_ctrl_c()
-    serve(paths, host=host, port=port, refresh=refresh, token=token, one_run=one_run)
+    serve(paths, host=host, port=port, refresh=refresh, token=token, one_run=one_run, remember=not no_cache)
 
 
 def _check(paths: tuple[str, ...], host: str, token: str) -> None:

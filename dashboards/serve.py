@@ -17,9 +17,18 @@ from klinic.dashboards.views.parts import run_url
 from klinic.diagnostics.cli.group import fail
 
 
-def serve(paths: Sequence[str], *, host: str, port: int, refresh: float, token: str, one_run: bool = False) -> None:
+def serve(
+    paths: Sequence[str],
+    *,
+    host: str,
+    port: int,
+    refresh: float,
+    token: str,
+    one_run: bool = False,
+    remember: bool = True,
+) -> None:
     """Serve the runs of some paths; says the address once it listens: for one run directory, that of its page."""
-    shelf = Shelf(paths, refresh)
+    shelf = Shelf(paths, refresh, remember=remember)
     server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
     shelf.start()
     threading.Thread(target=prepare_charts, name="klinic-charts", daemon=True).start()

@@ -12,6 +12,7 @@ import polars as pl
 
 from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.store.remembered import Origin
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.state import UNKNOWN, seconds_per_step
@@ -30,6 +31,7 @@ class Entry:
     version: grows with every change. grew: when its files last grew.
     memory: what was evaluated of these rows; an epoch has its own.
     stamp, born: place of its last change and of its first one among all changes on the shelf.
+    origin: what it was read from, where that holds no other run.
     was, turned: the verdict before this one and when that ended, "" and 0.0 where the verdict never changed.
     """
 
@@ -47,6 +49,7 @@ class Entry:
     born: int = 0
     was: str = ""
     turned: float = 0.0
+    origin: Origin | None = field(default=None, compare=False, repr=False)
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from klinic.dashboards.store.courtesy import Courtesy
 from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.store.remembered import Remembered
 from klinic.diagnostics.engine.diagnose import JudgeError
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.engine.monitor import Monitor
@@ -30,10 +31,11 @@ class Judging:
     """What is to be judged, and with what memory. `step()` is called by one thread at a time.
 
     entries: how the shelf stands now. settle: takes the diagnosis of an entry, or the reason why there is none.
+    remembered: what was found before in runs that are over.
     """
 
-    def __init__(self, entries: Entries, settle: Settle) -> None:
-        self._entries, self._settle = entries, settle
+    def __init__(self, entries: Entries, settle: Settle, remembered: Remembered) -> None:
+        self._entries, self._settle, self._remembered = entries, settle, remembered
         self._asked: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._wanted: set[str] = set()
         self._monitors: dict[str, Monitor] = {}
@@ -49,6 +51,7 @@ class Judging:
         """Judge one run; False where none is due."""
         entry = self._next()
         if entry is None or entry.run is None:
+            self.rest()
             return False
         began = time.monotonic()
         diagnosis, problem = self._judge(entry, entry.run)
@@ -57,6 +60,10 @@ class Judging:
         self._wanted.discard(entry.id)
         self._settle(entry, diagnosis, problem)
         return True
+
+    def rest(self) -> None:
+        """Write down what is to be remembered."""
+        self._remembered.rest()
 
     def _next(self) -> Entry | None:
         with suppress(queue.Empty):
@@ -80,7 +87,10 @@ class Judging:
     def _judge(self, entry: Entry, run: Run) -> tuple[Diagnosis | None, str]:
         """The diagnosis, or why there is none; a log that still grows is not said to have ended."""
         going = entry.state() in ("running", "stalled")
-        monitor = self._monitors.pop(entry.id, None) or Monitor()
+        known = self._monitors.pop(entry.id, None)
+        if not going and (before := self._remembered.diagnosis(entry.origin)):
+            return before, ""
+        monitor = known or Monitor()
         if going:
             self._keep(entry.id, monitor)  # others are not judged again: their memory is let go
         try:
@@ -91,8 +101,10 @@ class Judging:
             return None, str(error).removeprefix(f"{run.source.path}: ")
         except Exception as error:  # one run's trouble must not end the judging of all others
             return None, f"{type(error).__name__}: {error}"
-        kept = tuple(item for item in found.incidents if not (going and item.id == SILENT_END))
-        return replace(found, incidents=kept), ""
+        if not going:
+            self._remembered.keep(entry.origin, run, found)
+            return found, ""
+        return replace(found, incidents=tuple(item for item in found.incidents if item.id != SILENT_END)), ""
 
     def _keep(self, name: str, monitor: Monitor) -> None:
         self._monitors[name] = monitor
@@ -106,3 +118,4 @@ def work(judging: Judging, end: threading.Event, wait: float, courtesy: Courtesy
         courtesy.wait()
         if not judging.step():
             end.wait(wait)
+    judging.rest()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from klinic.dashboards.store.beat import Beat
 from klinic.dashboards.store.listing import Listing
+from klinic.dashboards.store.remembered import Origin
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.reading import LOG_ENDINGS, Plan, Reading, counts, holds_something, os_error
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.survey.index import stamp
 
 Signs = tuple[tuple[int, int, int], ...]
 
@@ -25,6 +27,7 @@ class News:
     run: Run | None = None
     problem: str = ""
     grew: float = 0.0
+    origin: Origin | None = None
 
 
 class Root:
@@ -64,7 +67,7 @@ class Root:
         if outside(plan, Path(self.path)):
             yield from self._once(plan, "leads out of the folder that the dashboard was given: not opened")
             return
-        reading = self._reading(plan)
+        reading, origin = self._reading(plan), Origin(plan, single, stamp(plan))
         try:
             if not reading.advance():
                 return
@@ -77,7 +80,7 @@ class Root:
         if reading.unreadable() or not found:
             yield from self._nothing(plan, reading, single=single)
         for run in found if not reading.unreadable() else []:
-            yield News(run.source.path, run, grew=_latest(signs))
+            yield News(run.source.path, run, grew=_latest(signs), origin=origin if len(found) == 1 else None)
 
     def _once(self, plan: Plan, problem: str) -> Iterator[News]:
         if self._skipped.get(plan.path) != plan:

@@ -16,6 +16,7 @@ from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.store.courtesy import Courtesy
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.store.judging import Judging, work
+from klinic.dashboards.store.remembered import Remembered
 from klinic.dashboards.store.scan import News, Root, looks_like_a_run
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
@@ -29,9 +30,12 @@ Job = tuple[Root, Plan, bool]
 
 
 class Shelf:
-    """All runs below some roots. `start()` begins to read; `entries` and `entry` give what is known by then."""
+    """All runs below some roots. `start()` begins to read; `entries` and `entry` give what is known by then.
 
-    def __init__(self, roots: Sequence[str], refresh: float = 1.0) -> None:
+    remember: look up in klinic's cache what was found in runs that are over, and keep it there.
+    """
+
+    def __init__(self, roots: Sequence[str], refresh: float = 1.0, *, remember: bool = False) -> None:
         self.roots = tuple(roots)
         self.refresh = refresh
         self.ready = threading.Event()
@@ -46,7 +50,7 @@ class Shelf:
         self._stamp = 0
         self._lock = threading.RLock()
         self._end = threading.Event()
-        self._judging = Judging(lambda: self._entries, self._settle)
+        self._judging = Judging(lambda: self._entries, self._settle, Remembered(on=remember))
         read = threading.Thread(target=self._read_on, name="klinic-shelf", daemon=True)
         judge = threading.Thread(
             target=work, args=(self._judging, self._end, PAUSE, self.courtesy), name="klinic-judge", daemon=True
@@ -191,6 +195,7 @@ class Shelf:
                 known,
                 run=news.run or known.run,
                 problem=news.problem,
+                origin=news.origin,
                 version=known.version + 1,
                 epoch=known.epoch + (0 if goes_on else 1),
                 memory=known.memory if goes_on else Memory(),
