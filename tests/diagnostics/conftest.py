@@ -32,3 +32,22 @@ def differences() -> Callable[..., list[str]]:
 def data() -> Path:
     """The folder of test inputs."""
     return Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="session")
+def launch_in_order() -> list[str]:
+    """Overrides of a GRPO launch that verl takes and that nothing is wrong with."""
+    return [
+        "algorithm.adv_estimator=grpo",
+        "data.train_batch_size=64",
+        "actor_rollout_ref.rollout.name=vllm",
+        "actor_rollout_ref.rollout.n=8",
+        "actor_rollout_ref.rollout.tensor_model_parallel_size=1",
+        "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8",
+        "actor_rollout_ref.actor.ppo_mini_batch_size=32",
+        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8",
+        "trainer.n_gpus_per_node=4",
+        "trainer.logger=console",
+        "trainer.save_freq=10",
+        "trainer.test_freq=10",
+    ]

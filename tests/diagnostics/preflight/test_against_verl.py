@@ -30,11 +30,6 @@ pytestmark = [
 ]
 
 
-def with_over(in_order: list[str], over: list[str]) -> list[str]:
-    keys = {text.lstrip("+~").partition("=")[0] for text in over}
-    return [*(text for text in in_order if text.partition("=")[0] not in keys), *over]
-
-
 def seed(name: str, model: Path, folder: Path) -> tuple[list[str], list[str]]:
     """A seed's overrides as written and corrected, on a model that is here (verl opens the critic's)."""
     source = read_source([str(DATA / name)])
@@ -43,10 +38,9 @@ def seed(name: str, model: Path, folder: Path) -> tuple[list[str], list[str]]:
     return on(source, model), on(read_source([str(folder / name)]), model)
 
 
-def over_model(in_order: list[str], over: list[str], model: Path) -> list[str]:
+def critics(over: list[str], model: Path) -> list[str]:
     """verl opens the critic's model while it checks: give it one that is here."""
-    critic = [f"critic.model.path={model}"] if "algorithm.adv_estimator=gae" in over else []
-    return [*with_over(in_order, over), *critic]
+    return [f"critic.model.path={model}"] if "algorithm.adv_estimator=gae" in over else []
 
 
 def on(source: Source, model: Path) -> list[str]:
@@ -55,12 +49,12 @@ def on(source: Source, model: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, list]:
-    in_order = request.getfixturevalue("launch_in_order")
+    with_over = request.getfixturevalue("with_over")
     model, folder = request.getfixturevalue("tiny_model"), tmp_path_factory.mktemp("seeds")
     asked = {
-        "order": [in_order],
-        "mistakes": [over_model(in_order, case["over"], model) for case in MISTAKES],
-        "refused": [over_model(in_order, case["over"], model) for case in REFUSED],
+        "order": [with_over([])],
+        "mistakes": [[*with_over(case["over"]), *critics(case["over"], model)] for case in MISTAKES],
+        "refused": [[*with_over(case["over"]), *critics(case["over"], model)] for case in REFUSED],
         "seeds": [texts for name in SEEDS for texts in seed(name, model, folder)],
     }
     flat = [texts for part in asked.values() for texts in part]

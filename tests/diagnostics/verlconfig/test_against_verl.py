@@ -23,19 +23,7 @@ pytestmark = [
     ),
 ]
 
-GRPO = [
-    "algorithm.adv_estimator=grpo",
-    "data.train_batch_size=64",
-    "actor_rollout_ref.rollout.name=vllm",
-    "actor_rollout_ref.rollout.n=8",
-    "actor_rollout_ref.rollout.tensor_model_parallel_size=1",
-    "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8",
-    "actor_rollout_ref.actor.ppo_mini_batch_size=32",
-    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8",
-    "trainer.n_gpus_per_node=4",
-]
-
-# What is added to GRPO -> a word of verl's own complaint, None where verl accepts it.
+# What is added to a launch in order -> a word of verl's own complaint, None where verl accepts it.
 PROBES: list[tuple[str, str | None]] = [
     ("trainer.save_freq=10", None),
     ("actor_rollout_ref.actor.optim.lr=3e-7", None),
@@ -91,8 +79,8 @@ COMPOSED = [
 
 
 @pytest.fixture(scope="module")
-def verl() -> dict:
-    request = {"verdicts": [[*GRPO, probe] for probe, _ in PROBES], "compose": COMPOSED, "parse": TEXTS}
+def verl(launch_in_order: list[str]) -> dict:
+    request = {"verdicts": [[*launch_in_order, probe] for probe, _ in PROBES], "compose": COMPOSED, "parse": TEXTS}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(Path(__file__).with_name("verl_worker.py"))],
         input=json.dumps(request),
@@ -113,13 +101,13 @@ def test_the_table_is_the_installed_verls(verl: dict) -> None:
 
 
 @pytest.mark.parametrize("place", range(len(PROBES)), ids=[probe for probe, _ in PROBES])
-def test_verl_itself_says_so(verl: dict, place: int) -> None:
+def test_verl_itself_says_so(verl: dict, launch_in_order: list[str], place: int) -> None:
     probe, word = PROBES[place]
     verdict = verl["verdicts"][place]
     assert (verdict is None) if word is None else (verdict is not None and word in verdict), verdict
     found = override(probe)
     assert found is not None
-    checked = check_override(found.key, found.value, config_of(GRPO))
+    checked = check_override(found.key, found.value, config_of(launch_in_order))
     accepted = word is None
     if probe == "actor_rollout_ref.actor.ppo_micro_batch_size=8":
         accepted = False
@@ -131,8 +119,8 @@ def config_of(texts: list[str]) -> Config:
     return Config({found.key: found.value for found in pairs}, frozenset(found.key for found in pairs))
 
 
-def test_a_good_config_breaks_nothing(verl: dict) -> None:
-    assert [one.name for one in violations(Settings(config_of(GRPO).values)) if one.hard] == []
+def test_a_good_config_breaks_nothing(launch_in_order: list[str]) -> None:
+    assert [one.name for one in violations(Settings(config_of(launch_in_order).values)) if one.hard] == []
 
 
 @pytest.mark.parametrize("place", range(len(COMPOSED)))
