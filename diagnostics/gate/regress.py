@@ -23,6 +23,7 @@ TAIL, LEAST = 0.2, 5
 SPREAD, LOUD = 2.0, 4.0
 FLOOR = 1e-6  # what float32 leaves of a difference; no level differs by less
 MACHINE = ("perf/throughput",)
+SHARES = ("share", "probability")  # units of what lies between 0 and 1
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,10 @@ def level(run: Named, baselines: Sequence[Named], name: str) -> Level | None:
     info = metric(name)
     higher = info is None or info.direction != "lower_is_better"
     healthy = (info.low, info.high) if info else (None, None)
-    return Level(name, own, min(others) - margin, max(others) + margin, int(steps[-1]), higher, len(others), healthy)
+    low, high = min(others) - margin, max(others) + margin
+    if info and info.unit in SHARES:  # no value can be outside
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Level(name, own, low, high, int(steps[-1]), higher, len(others), healthy)
 
 
 def _margin(name: str, others: Sequence[float], histories: Sequence[Floats], width: int) -> float:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from klinic.diagnostics.gate.compare import compare, explained
+from klinic.diagnostics.gate.partings import Named
+from klinic.diagnostics.gate.regress import level
 from klinic.diagnostics.readers import open_run
 
 pytestmark = pytest.mark.slow
@@ -39,9 +41,9 @@ def test_a_fault_regresses_and_its_setting_is_named(klinic, recordings):
 
 
 def test_a_level_within_the_band_passes_and_several_seeds_make_the_band(log):
-    bases = [open_run(log(f"{n}.jsonl", critic__score__mean=noisy(level, n))) for n, level in enumerate((0.5, 0.7))]
-    for level, status in ((0.45, "passed"), (0.05, "failed"), (0.95, "passed")):
-        run = open_run(log("new.jsonl", critic__score__mean=noisy(level, 9)))
+    bases = [open_run(log(f"{n}.jsonl", critic__score__mean=noisy(mean, n))) for n, mean in enumerate((0.5, 0.7))]
+    for height, status in ((0.45, "passed"), (0.05, "failed"), (0.95, "passed")):
+        run = open_run(log("new.jsonl", critic__score__mean=noisy(height, 9)))
         assert item(compare(run, bases), "critic/score/mean").status == status
     low = open_run(log("new.jsonl", critic__score__mean=noisy(0.45, 9)))
     assert item(compare(low, bases[1:]), "critic/score/mean").status == "failed", "one seed, a narrow band"
@@ -49,9 +51,18 @@ def test_a_level_within_the_band_passes_and_several_seeds_make_the_band(log):
 
 def test_lower_is_better_for_a_loss(log):
     base = open_run(log("base.jsonl", critic__vf_loss=noisy(0.5, 1)))
-    for level, status in ((0.9, "failed"), (0.3, "passed")):
-        run = open_run(log("new.jsonl", critic__vf_loss=noisy(level, 2)))
+    for height, status in ((0.9, "failed"), (0.3, "passed")):
+        run = open_run(log("new.jsonl", critic__vf_loss=noisy(height, 2)))
         assert item(compare(run, [base]), "critic/vf_loss").status == status
+
+
+def test_the_band_of_a_share_stays_between_0_and_1(log):
+    def band(value):
+        run = Named("a", open_run(log("base.jsonl", response_length__clip_ratio=noisy(value, 1))))
+        return level(run, [run], "response_length/clip_ratio")
+
+    assert band(0.01).low == 0.0
+    assert band(0.99).high == 1.0
 
 
 def test_the_step_where_curves_part_comes_in_order(log):
