@@ -27,8 +27,7 @@ def compile_text(text: str, scope: Scope | None = None, kind: str = "") -> Node:
 
 def compile_tree(tree: ast.expr, scope: Scope) -> Node:
     """Node of a syntax tree that has passed `parse`."""
-    handler = _HANDLERS[type(tree)]
-    node: Node = handler(tree, scope)
+    node: Node = _HANDLERS[type(tree)](tree, scope)
     return node
 
 
@@ -210,8 +209,7 @@ def _count(tree: ast.expr, scope: Scope) -> int:
 
 
 def _number(tree: ast.expr, scope: Scope) -> float | None:
-    node = compile_tree(tree, scope)
-    node = operators.folded(node)
+    node = operators.folded(compile_tree(tree, scope))
     if not isinstance(node, Constant) or isinstance(node.value, str | bool | list):
         raise fail(tree, f"`{ast.unparse(tree)}` is not a constant number")
     return None if node.value is None else float(node.value)
