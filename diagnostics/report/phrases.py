@@ -100,7 +100,7 @@ def source_words(run: Run | Outline) -> str:
     writer = "" if writer == run.source.format else writer
     parts = [tr("read as {}", run.source.format) if run.source.format else "", tr("{} run", writer) if writer else ""]
     if run.steps is not None:
-        parts.append(f"{steps(*run.steps)} ({count(run.rows, 'row')})")
+        parts.append(tr("{} ({})", steps(*run.steps), count(run.rows, "row")))
     if len(run.attempts) > 1:
         parts.append(count(len(run.attempts), "attempt"))
     where = [retold(place) for place in run.config.where]
