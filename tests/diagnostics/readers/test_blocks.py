@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.readers import _nativepiece, source
+from klinic.diagnostics.readers import _nativepiece, _nativethreads, source
 
 
 @pytest.fixture(params=["at once", "ahead"])
@@ -58,10 +58,11 @@ def test_lines_sorted_in_parts_are_those_sorted_at_once(
     luck = random.Random(2)
     words = [b"a line", b"", b"step:%d - a/b:0.5", b"another %d", b"x" * 90]
     text = b"".join(luck.choice(words).replace(b"%d", b"%d" % at) + b"\n" for at in range(3000))
-    dull = {b"a line": b"", b"another ": b"", b"": b""}
-    whole = [array.tolist() for array in _nativepiece._sorted(native, text, dull)]
-    monkeypatch.setattr(_nativepiece, "ENOUGH", 64)
-    monkeypatch.setattr(_nativepiece, "_cores", lambda: cores)
-    assert [array.tolist() for array in _nativepiece._sorted(native, text, dull)] == whole
+    dull = _nativepiece.Dull({b"a line": b"", b"another ": b"", b"": b""})
+    whole = [array.tolist() for array in _nativepiece._sorted(native, text, dull, [(0, len(text))])]
+    monkeypatch.setattr(_nativethreads, "cores", lambda: cores)
+    parts = _nativethreads.parted(0, len(text), 64)
+    assert len(parts) == cores
+    assert [array.tolist() for array in _nativepiece._sorted(native, text, dull, parts)] == whole
     assert len(whole[2]) > 400
     assert all(text[start:body].endswith(b"step:") for start, body, _, _ in whole[2])
