@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from importlib.metadata import EntryPoint, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -152,26 +153,28 @@ class Klinic(click.Group):
 
 def _guarded(run: Callable[[], Any], words: Sequence[str]) -> NoReturn:
     """Leave with the command's exit code; what ends it is told in the language that its words ask for."""
-    from klinic.diagnostics.cli.lang import asked
-    from klinic.diagnostics.language import speaking
-
     try:
-        with speaking("en"):  # what --lang sets ends here, also where the words behind it were never understood
-            result = run()
+        result = copy_context().run(run)  # what --lang sets ends here, also where the words behind it are no command
         gc.freeze()  # nor is it looked for where the interpreter ends
     except Exception as error:
         if os.environ.get("KLINIC_TRACEBACK") and not isinstance(error, click.ClickException | click.Abort):
             raise
-        with speaking(asked(words)):
-            _told(error)
-    except KeyboardInterrupt:
-        with speaking(asked(words)):
-            fail("interrupted", INTERRUPTED)
+        _told(error, words)
+    except KeyboardInterrupt as error:
+        _told(click.Abort(*error.args), words)
     raise SystemExit(result if isinstance(result, int) else 0)
 
 
-def _told(error: Exception) -> NoReturn:
-    """Say in one line what ended a command, and leave."""
+def _told(error: Exception, words: Sequence[str]) -> NoReturn:
+    """Say in one line what ended a command, in the language that its words ask for, and leave."""
+    from klinic.diagnostics.cli.lang import asked
+    from klinic.diagnostics.language import speaking
+
+    with speaking(asked(words)):
+        _leave(error)
+
+
+def _leave(error: Exception) -> NoReturn:
     from klinic.diagnostics.language import retold, tr
 
     match error:
