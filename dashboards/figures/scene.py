@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -157,7 +158,8 @@ class Scene:
         if rule not in self._episodes:
             found = self.finding(rule)
             spans = (found.episodes or ((found.first_step, found.last_step),)) if found else ()
-            self._episodes[rule] = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2)
+            pairs = np.fromiter(chain.from_iterable(spans), np.int64, 2 * len(spans)).reshape(-1, 2)
+            self._episodes[rule] = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         return joined(self._episodes[rule], gap)
 
     def finding(self, rule: str | None) -> Finding | None:
