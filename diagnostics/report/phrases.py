@@ -114,4 +114,4 @@ def lacking(missing: str) -> str:
         if missing.startswith(lead):
             return lead + condition(missing.removeprefix(lead), language())
     is_metric = "/" in missing.split()[0] if missing else False
-    return tr("no {}", missing) if is_metric else missing
+    return tr("no {}", missing.replace(" | ", tr(" or "))) if is_metric else missing

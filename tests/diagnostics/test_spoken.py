@@ -104,3 +104,4 @@ def test_when_a_rule_judges_is_said_in_words() -> None:
         lacking("judged only where cfg('trainer.save_freq', -1) > 0")
         == "judged only where trainer.save_freq is above 0"
     )
+    assert lacking("actor/kl_loss | actor/reward_kl_penalty") == "no actor/kl_loss or actor/reward_kl_penalty"
