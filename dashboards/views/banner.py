@@ -9,7 +9,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
-from klinic.dashboards.words import duration, named, speaker, summary, told, when
+from klinic.dashboards.words import duration, named, speaker, summary, told, vital_title, when
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 from klinic.diagnostics.engine.story import capital
@@ -105,8 +105,15 @@ def headline(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     if incident is not None:
         return capital(told(entry, incident, "message", lang))
     if root is None or root.severity <= Severity.INFO:
-        return found.story.rstrip(".") if lang == "en" else say("run.nowsteps")
+        return found.story.rstrip(".") if lang == "en" else _calm(found, lang)
     return say("run.headline", what=capital(summary(root.id, root.message, lang)), when=when(root, lang))
+
+
+def _calm(found: Diagnosis, lang: Lang) -> str:
+    """Nothing to do; or the signs that are far outside their range while no rule is sure of anything."""
+    say = speaker(lang)
+    outside = [vital_title(one.name, one.title, lang) for one in found.vitals if one.status == "sick"]
+    return say("run.outside", what=say("run.comma").join(outside)) if outside else say("run.nowsteps")
 
 
 def story(entry: Entry, found: Diagnosis, lang: Lang) -> str:

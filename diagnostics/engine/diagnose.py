@@ -126,7 +126,7 @@ def _diagnosis(
     return Diagnosis(
         verdict=verdict(findings, incidents),
         health=health(signs, findings, incidents),
-        story=story(findings, incidents, run.steps),
+        story=story(findings, incidents, run.steps, signs),
         root_cause=root.id if (root := worst_root(findings)) else None,
         vitals=signs,
         findings=findings,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from klinic.diagnostics.engine.causes import consequences, worst_root
-from klinic.diagnostics.engine.model import Finding, Incident, Severity
+from klinic.diagnostics.engine.model import Finding, Incident, Severity, Vital
 from klinic.diagnostics.engine.planned import STEP
 from klinic.diagnostics.language import tr
 
@@ -15,14 +15,22 @@ NAMES = ("verl", "vLLM")
 _KEY = re.compile(r"\w[_./=]\w")
 
 
-def story(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
-    """The root to treat first, what followed from it, what else needs a look, and the worst incident."""
+def story(
+    findings: Sequence[Finding],
+    incidents: Sequence[Incident],
+    steps: tuple[int, int] | None,
+    vitals: Sequence[Vital] = (),
+) -> str:
+    """The root to treat first, what followed from it, what else needs a look, and the worst incident.
+
+    Where no rule asks for anything: the vital signs that are far outside their healthy range all the same.
+    """
     loud = [finding for finding in findings if finding.severity > Severity.INFO]
     crash = max((i for i in incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
     parts = [_crash(crash)] if crash else []
     if loud:
         parts.append(_chain(findings))
-    return " ".join(parts) or _quiet(findings, incidents, steps)
+    return " ".join(parts) or _quiet(len(findings) + len(incidents), steps, vitals)
 
 
 def _crash(incident: Incident) -> str:
@@ -65,12 +73,19 @@ def _since(finding: Finding) -> str:
     return tr("in steps {} to {}", finding.first_step, finding.last_step)
 
 
-def _quiet(findings: Sequence[Finding], incidents: Sequence[Incident], steps: tuple[int, int] | None) -> str:
-    remarks = len(findings) + len(incidents)
-    span = tr("Nothing to judge") if steps is None else tr("Nothing needs action in {}", _span(*steps))
+def _quiet(remarks: int, steps: tuple[int, int] | None, vitals: Sequence[Vital]) -> str:
+    span = tr("Nothing to judge") if steps is None else _calm(_span(*steps), vitals)
     if not remarks:
         return f"{span}{tr('.')}"
     return tr("{}; 1 remark below.", span) if remarks == 1 else tr("{}; {} remarks below.", span, remarks)
+
+
+def _calm(span: str, vitals: Sequence[Vital]) -> str:
+    """A sign may leave its range steps before a rule is sure of what it is: that is not `nothing`."""
+    outside = [vital.title for vital in vitals if vital.status == "sick"]
+    if not outside:
+        return tr("Nothing needs action in {}", span)
+    return tr("No rule is sure of a fault in {}, but far outside the healthy range: {}", span, _joined(outside))
 
 
 def _span(first: int, last: int) -> str:

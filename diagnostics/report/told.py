@@ -31,12 +31,13 @@ def told(case: Judged) -> Judged:
     found, config = case.diagnosis, case.run.config
     findings = tuple(map(_finding, found.findings))
     incidents = tuple(_incident(one, config, case.run.source.framework) for one in found.incidents)
+    vitals = tuple(map(_vital, found.vitals))
     return Judged(
         case.run,
         replace(
             found,
-            story=story(findings, incidents, case.run.steps),
-            vitals=tuple(map(_vital, found.vitals)),
+            story=story(findings, incidents, case.run.steps, vitals),
+            vitals=vitals,
             findings=findings,
             incidents=incidents,
             prescription=tuple(_override(one, config) for one in found.prescription),

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from klinic.dashboards.pages.runs import _shown
+from klinic.dashboards.store.entry import Entry
+from klinic.dashboards.views.banner import headline
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.readers import open_run
@@ -33,3 +35,11 @@ def test_a_crash_comes_before_a_finding_as_bad() -> None:
     (silent,) = found.incidents
     as_bad = replace(found, incidents=(replace(silent, severity=Severity.ERROR),))
     assert _shown(as_bad) == as_bad.incidents[0]
+
+
+def test_a_sign_far_outside_its_range_is_named_where_no_rule_is_sure() -> None:
+    entry = Entry("one", str(SAMPLES / "healthy/ppo-cpu-s1"))
+    calm = diagnose(open_run(SAMPLES / "healthy/ppo-cpu-s1"))
+    outside = replace(calm, vitals=tuple(replace(one, status="sick") for one in calm.vitals[:2]))
+    assert headline(entry, calm, "zh") == "无需处理"
+    assert headline(entry, outside, "zh").endswith("远在健康范围之外：策略损失、更新 KL")

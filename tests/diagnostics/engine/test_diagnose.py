@@ -121,6 +121,13 @@ def test_what_passed_once_is_information_and_notes_its_peak():
     assert found.story == "Nothing needs action in steps 1 to 30; 1 remark below."
 
 
+def test_a_sign_far_outside_its_range_is_not_called_nothing():
+    rows = [{"actor/ppo_kl": 5.0, "critic/score/mean": 0.5}] * 6
+    found = diagnose(made(rows).build(), cards=[card("too-high", "'x' > 5")])
+    assert [vital.title for vital in found.vitals if vital.status == "sick"] == ["Update KL"]
+    assert found.story == ("No rule is sure of a fault in steps 1 to 6, but far outside the healthy range: Update KL.")
+
+
 def test_the_same_episode_keeps_its_weight_where_the_score_fell_with_it():
     rows = [
         {"x": 9.0 if 10 <= step < 13 else 1.0, "critic/score/mean": 0.5 if step < 11 else 0.1} for step in range(30)
