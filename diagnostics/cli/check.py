@@ -13,6 +13,7 @@ from klinic.diagnostics.cli.judging import LEVELS, many_options, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, langs_of, write_sheets
 from klinic.diagnostics.cli.progress import progress
+from klinic.diagnostics.cli.spared import spare
 from klinic.diagnostics.language import Lang, speaking
 from klinic.diagnostics.report.base import SHEETS
 
@@ -68,6 +69,7 @@ def check(
     """
     names = names or ("text",)
     check_formats(names, outs, SHEETS)
+    spare(outs, (*paths, config or "klinic.yaml"))
     if good is not None:
         if paths:
             raise click.UsageError("--init RUN writes klinic.yaml and checks nothing; leave the other paths out")

@@ -14,6 +14,7 @@ from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
 from klinic.diagnostics.cli.parsed import Parsed
 from klinic.diagnostics.cli.progress import progress
+from klinic.diagnostics.cli.spared import spare
 from klinic.diagnostics.language import speaking
 from klinic.diagnostics.report.base import wants_rows
 
@@ -68,6 +69,7 @@ def diagnose(
     stdin_once(paths)
     names = names or ("text",)
     check_formats(names, outs)
+    spare(outs, (*paths, *folders, *([config] if config else [])))
     from klinic.diagnostics.survey.how import How
 
     how = How(
