@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import shlex
 import warnings
@@ -13,6 +14,7 @@ from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.verlconfig.values import parts_of
 
 MAX_TEXT = 4_000_000
+LONGEST = 100_000  # of a line that is split as a shell does: the time grows with the square of a word
 _DOTTED = re.compile(
     r"(?P<sign>\+{1,2}|~)?(?P<key>[A-Za-z_][\w\-]*(?:[./@:]['\"]?[\w\-]+['\"]?)*)=(?P<value>.*)", re.DOTALL
 )
@@ -75,10 +77,10 @@ def _tokens(line: str, variables: dict[str, str]) -> Iterator[str]:
 
 def _words(line: str) -> list[str]:
     """Words as a shell splits them, but quotes inside lists and dicts stay with their value."""
-    try:
-        return shlex.split(line, comments=False)
-    except ValueError:
-        return [word.strip("'\"") for word in line.split()]
+    if len(line) <= LONGEST:
+        with contextlib.suppress(ValueError):
+            return shlex.split(line, comments=False)
+    return [word.strip("'\"") for word in line.split()]
 
 
 def _read(token: str, found: dict[str, Any], *, bare: bool) -> None:
