@@ -49,7 +49,7 @@ ASKED: dict[str, tuple[str, tuple[str, ...]]] = {  # where the bomb lies, and th
     "rules check": ("x.yaml", ("rules", "check", "x.yaml")),
     "rules test": ("x.cases.yaml", ("rules", "test", "x.cases.yaml")),
     "klinic.yaml": ("klinic.yaml", ("check", str(GOOD), "--config", "klinic.yaml")),
-    "alerts": ("alerts.yaml", ("alerts", "test", "--alerts", "alerts.yaml")),
+    "alerts": ("alerts.yaml", ("alerts", "test", "alerts.yaml")),
     "preflight": ("x.yaml", ("preflight", "x.yaml")),
     "Hydra's config beside a log": (".hydra/config.yaml", ("diagnose", "x.log")),
     "Hydra's overrides beside a log": (".hydra/overrides.yaml", ("diagnose", "x.log")),

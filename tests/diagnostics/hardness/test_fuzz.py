@@ -111,7 +111,7 @@ def loaders(place: Path) -> dict[str, tuple[list[bytes], tuple[str, ...]]]:
         "gate": ([GATE], ("check", GOOD, "--config", str(place))),
         "profile": ([PROFILE], ("diagnose", GOOD, "--profile", str(place), "--select", "update-too-large")),
         "config": ([CONFIG], ("diagnose", GOOD, "--config", str(place), "--select", "update-too-large")),
-        "alerts": ([ALERTS], ("alerts", "test", "--alerts", str(place))),
+        "alerts": ([ALERTS], ("alerts", "test", str(place))),
         "preflight": ([CONFIG], ("preflight", str(place))),
         "label": ([LABEL], ("ward", str(place.parent))),
     }
