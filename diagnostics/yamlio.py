@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from klinic.diagnostics.smallfile import small_file
 from klinic.diagnostics.yamltext import remembered
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def places(text: str) -> Places:
 def read(path: Path) -> tuple[Any, str, Problem | None]:
     """(document, text, problem): the problem says why the file cannot be read as YAML."""
     try:
-        text = path.read_text("utf-8")
+        text = small_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         return None, "", Problem(str(path), 1, 1, f"cannot be read: {error}")
     try:

@@ -12,6 +12,7 @@ from klinic.diagnostics import yamlsound
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity, Verdict
 from klinic.diagnostics.meant import hint
+from klinic.diagnostics.smallfile import small_file
 
 FILE = "expected.yaml"
 SEVERITIES = {str(severity): severity for severity in Severity}
@@ -51,7 +52,7 @@ def read_label(folder: Path) -> Label:
     """The label beside a recording. Raises LabelError with file and key where something is missing or unknown."""
     path = folder / FILE
     try:
-        content = yamlsound.read(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+        content = yamlsound.read(small_file(path).decode("utf-8"), yaml.SafeLoader)
         expect = dict(content["expect"])
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error

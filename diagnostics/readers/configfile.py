@@ -9,6 +9,7 @@ from typing import Any
 
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.config import flatten
+from klinic.diagnostics.smallfile import small_file
 
 BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -18,7 +19,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
     Raises OSError where the file cannot be read and ValueError, in one line, where it holds no config.
     """
-    data = path.read_bytes()
+    data = small_file(path)
     text = data.decode("utf-16" if data.startswith(BOM16) else "utf-8-sig", "replace")
     if "\0" in text:
         raise ValueError(f"{path}: binary data; give YAML, or overrides such as data.train_batch_size=64")
