@@ -57,10 +57,10 @@ def _validator() -> Any:
 
 def has_section(file: Path, section: str) -> bool:
     """Whether a klinic.yaml is there and has this section, or cannot be read, which its reader will say."""
-    if not file.is_file():
+    if not file.exists() and not file.is_symlink():
         return False
     tree, _, problem = read(file)
-    return problem is not None or (isinstance(tree, dict) and section in tree)
+    return problem is not None or (section in tree if isinstance(tree, dict) else tree is not None)
 
 
 def read_section(file: Path, section: str, *, bare: bool = False) -> Document:

@@ -42,3 +42,21 @@ def test_it_is_one_line(
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("kind", ["a list", "a word", "a folder", "a link to nothing"])
+def test_a_gate_that_cannot_be_read_is_no_open_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gate = Path("klinic.yaml")
+    if kind == "a folder":
+        gate.mkdir()
+    elif kind == "a link to nothing":
+        gate.symlink_to("nowhere")
+    else:
+        gate.write_text({"a list": "- check\n", "a word": "check\n"}[kind])
+    with pytest.raises(SystemExit) as left:
+        main(["check", PLAIN])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith("klinic: klinic.yaml:1:1: ")
