@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 from collections.abc import Sequence
@@ -16,8 +15,6 @@ from klinic.dashboards.loading import prepare_charts
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import run_url
 from klinic.diagnostics.cli.group import fail
-
-YOUNG = 50_000  # new objects after which cycles among them are looked for
 
 
 def serve(
@@ -33,7 +30,6 @@ def serve(
     """Serve the runs of some paths; says the address once it listens: for one run directory, that of its page."""
     shelf = Shelf(paths, refresh, remember=remember)
     server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
-    collect_rarely()
     shelf.start()
     threading.Thread(target=prepare_charts, name="klinic-charts", daemon=True).start()
     asks = ", asks for the token" if token else ""
@@ -44,16 +40,6 @@ def serve(
     finally:
         shelf.stop()
         server.server_close()
-
-
-def collect_rarely() -> None:
-    """Spare what lives as long as the server, and look for cycles less often than Python would.
-
-    A step of a run with thousands of episodes makes ten thousands of tuples and no cycle: looking for some at every
-    700 objects took a third of the time of its judging.
-    """
-    gc.freeze()
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
 
 
 def listen(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ from dash._utils import to_json
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.pages import run, runlive
 from klinic.dashboards.pages.runparts import PARTS, SPARKS
-from klinic.dashboards.serve import YOUNG, collect_rarely
 from klinic.dashboards.store import Shelf, judging
 
 NAMES = ("actor/pg_loss", "actor/ppo_kl", "critic/vf_loss", "critic/score/mean", "perf/throughput", "actor/entropy")
@@ -106,13 +104,3 @@ def test_only_what_changed_around_a_chart_is_sent(page: Callable[[int], Page]) -
     around = [part for item in shown.tick()[0]["charts"].values() for part in item.get("around", {})]
     assert "shapes" in around or not around
     assert around.count("annotations") < 5 and around.count("edges") == 0
-
-
-def test_the_server_looks_for_cycles_rarely() -> None:
-    before = gc.get_threshold()
-    try:
-        collect_rarely()
-        assert gc.get_threshold()[0] == YOUNG > 10 * before[0] and gc.get_freeze_count() > 0
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)
