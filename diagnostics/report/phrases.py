@@ -29,9 +29,15 @@ def doubts(finding: Finding) -> list[str]:
     """Why the confidence is not high: what else could have done the same, and where such a sign misleads."""
     if finding.confidence == "high":
         return []
-    said = [tr("Less certain: {} may be the cause as well.", listing(finding.rivals, language()))]
     wrong = [tr("When it is wrong: {}.", finding.wrong_when)] if finding.wrong_when else []
-    return [*(said if finding.rivals else []), *wrong]
+    return [rivals(finding), *wrong] if finding.rivals else wrong
+
+
+def rivals(finding: Finding) -> str:
+    """What else could have done the same; "" where nothing else could."""
+    if not finding.rivals:
+        return ""
+    return tr("Less certain: {} may be the cause as well.", listing(finding.rivals, language()))
 
 
 def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.pages.runs import _shown
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.banner import headline
+from klinic.dashboards.views.finding import detail
+from klinic.dashboards.words import speaker
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.readers import open_run
@@ -43,3 +46,14 @@ def test_a_sign_far_outside_its_range_is_named_where_no_rule_is_sure() -> None:
     outside = replace(calm, vitals=tuple(replace(one, status="sick") for one in calm.vitals[:2]))
     assert headline(entry, calm, "zh") == "无需处理"
     assert headline(entry, outside, "zh").endswith("远在健康范围之外：策略损失、更新 KL")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_finding_says_what_else_it_may_be(lang: Lang) -> None:
+    run = open_run(SAMPLES / "faults/entropy-explosion-s2")
+    entry = Entry("one", run.source.path, run=run, diagnosis=diagnose(run))
+    assert entry.diagnosis is not None
+    finding = next(one for one in entry.diagnosis.findings if one.rivals)
+    page = str(detail(entry, lang, finding.id).to_plotly_json())
+    heading, named = speaker(lang)("run.rivals"), f" {finding.rivals[0]} "
+    assert named in page[page.index(heading) :].split("H4")[0]
