@@ -55,5 +55,5 @@ def test_a_finding_says_what_else_it_may_be(lang: Lang) -> None:
     assert entry.diagnosis is not None
     finding = next(one for one in entry.diagnosis.findings if one.rivals)
     page = str(detail(entry, lang, finding.id).to_plotly_json())
-    heading, named = speaker(lang)("run.rivals"), f" {finding.rivals[0]} "
+    heading, named = speaker(lang)("run.rivals"), finding.rivals[0]
     assert named in page[page.index(heading) :].split("H4")[0]
