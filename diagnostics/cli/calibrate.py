@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, say
+from klinic.diagnostics.cli.spared import spare
 
 if TYPE_CHECKING:
     from klinic.diagnostics.gate.calibrate import Calibration
@@ -27,6 +28,9 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     klinic diagnose RUN --profile NAME.yaml, or `profile: NAME.yaml` in klinic.yaml. Exit status: 0 written, 1 written
     although a card warns of a healthy run whatever its thresholds are, 2 the runs cannot be used.
     """
+    target = out or Path(f"{name}.yaml")
+    spare([str(target)], paths)
+    from klinic.diagnostics.cli.filed import to_file
     from klinic.diagnostics.engine.diagnose import installed_cards
     from klinic.diagnostics.engine.vitals import definitions
     from klinic.diagnostics.gate.calibrate import as_profile
@@ -34,10 +38,8 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
 
     runs = _runs(paths)
     found = fit(runs, installed_cards(), definitions())
-    target = out or Path(f"{name}.yaml")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_yaml(as_profile(found, name, [run.source.path for run in runs]), found), "utf-8")
+        to_file(target, _yaml(as_profile(found, name, [run.source.path for run in runs]), found).encode())
     except OSError as error:
         fail(f"{target}: {(error.strerror or str(error)).lower()}")
     _tell(found, target)

@@ -69,11 +69,15 @@ def check(
     """
     names = names or ("text",)
     check_formats(names, outs, SHEETS)
-    spare(outs, (*paths, config or "klinic.yaml"))
+    spare(outs, (*paths, config or "klinic.yaml", profile or ""))
     if good is not None:
         if paths:
             raise click.UsageError("--init RUN writes klinic.yaml and checks nothing; leave the other paths out")
-        return _init(good, Path(config or "klinic.yaml"), force)
+        from klinic.diagnostics.settings import SCHEMA_NAME
+
+        file = Path(config or "klinic.yaml")
+        spare(map(str, (file, file.parent / SCHEMA_NAME)), (good,), option="--config")
+        return _init(good, file, force)
     if not paths:
         raise click.UsageError("missing argument PATH: a log, a run directory, or - for stdin")
     stdin_once(paths)

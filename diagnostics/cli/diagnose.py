@@ -69,7 +69,7 @@ def diagnose(
     stdin_once(paths)
     names = names or ("text",)
     check_formats(names, outs)
-    spare(outs, (*paths, *folders, *([config] if config else [])))
+    spare(outs, (*paths, profile, *([config] if config else [])), folders)
     from klinic.diagnostics.survey.how import How
 
     how = How(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,22 +115,9 @@ def _to_stdout(report: str | bytes) -> None:
 
 
 def _to_file(path: Path, report: str | bytes) -> None:
-    """Through a temporary file beside it, so that a reader never sees half a report; a folder that lacks is made."""
-    data = report if isinstance(report, bytes) else report.encode(errors="replace")
+    from klinic.diagnostics.cli.filed import to_file
+
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
-            path.write_bytes(data)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(data)
-        Path(file.name).chmod(0o666 & ~_umask())
-        Path(file.name).replace(path)
+        to_file(path, report if isinstance(report, bytes) else report.encode(errors="replace"))
     except OSError as error:
         raise click.ClickException(f"{path}: cannot write the report: {error.strerror}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -15,6 +15,7 @@ import click
 from klinic.diagnostics.cli.group import say
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats
+from klinic.diagnostics.cli.spared import spare
 
 if TYPE_CHECKING:
     from klinic.diagnostics.preflight import Report
@@ -56,7 +57,8 @@ def preflight(
     from klinic.diagnostics.readers import ReadError
     from klinic.diagnostics.report.base import SHEETS
 
-    check_formats([form], [out] if out else [], SHEETS)
+    check_formats([form], [out] if out is not None else [], SHEETS)
+    spare([out] if out else [], arguments)
     _known_gpu(gpu)
     try:
         source = replace(read_source(arguments), roots=tuple(map(Path, roots)) or None)
@@ -120,8 +122,9 @@ def _write(text: str, out: str | None) -> None:
     if not out or out == "-":
         click.echo(text, nl=False)
         return
+    from klinic.diagnostics.cli.filed import to_file
+
     try:
-        Path(out).parent.mkdir(parents=True, exist_ok=True)
-        Path(out).write_text(text, "utf-8")
+        to_file(Path(out), text.encode(errors="replace"))
     except OSError as error:
         raise click.ClickException(f"--out {out}: {(error.strerror or str(error)).lower()}") from None

@@ -175,6 +175,9 @@ def docs(folder: str | None, out: str, only_check: bool) -> None:
     click.echo(f"{len(pages)} pages, {len(stale) or 'none'} {'stale' if only_check else 'changed'}")
 
 
+MADE = b"<!-- Made by `klinic rules docs`"
+
+
 def _pages(cards_in: list[Path], *, metrics: bool) -> dict[str, str]:
     """Path below the folder of documentation -> text."""
     from klinic.diagnostics.preflight.launchbook import launch_pages
@@ -188,17 +191,24 @@ def _pages(cards_in: list[Path], *, metrics: bool) -> dict[str, str]:
 def _stale(where: Path, pages: dict[str, str]) -> list[str]:
     """Pages that differ from what is written, and pages of families that are gone."""
     differing = [name for name, text in pages.items() if not _same(where / name, text)]
-    gone = [
-        f"rules/{path.name}" for path in sorted((where / "rules").glob("*.md")) if f"rules/{path.name}" not in pages
-    ]
-    return differing + gone
+    there = {f"rules/{path.name}": path for path in sorted((where / "rules").glob("*.md")) if path.is_file()}
+    return differing + [name for name, path in there.items() if name not in pages and MADE in path.read_bytes()]
 
 
 def _same(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_text("utf-8") == text
+    return path.is_file() and path.read_bytes() == text.encode()
 
 
 def _write(where: Path, pages: dict[str, str], stale: list[str]) -> None:
+    for name in stale:  # a person's own page of that name is kept
+        if (
+            MADE in pages.get(name, "").encode()
+            and (where / name).is_file()
+            and MADE not in (where / name).read_bytes()
+        ):
+            fail(
+                f"{where / name}: not made by klinic rules docs, and would be replaced; name another folder with --out"
+            )
     (where / "rules").mkdir(parents=True, exist_ok=True)
     for name in stale:
         if name in pages:

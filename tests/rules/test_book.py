@@ -15,7 +15,7 @@ from klinic.diagnostics.knowledge import known_patterns
 from klinic.diagnostics.knowledge.metrics import derived_patterns
 from klinic.diagnostics.report.metricbook import metric_page
 from klinic.diagnostics.report.pages import bullet, code, para, prose, table
-from klinic.diagnostics.report.rulebook import rule_pages
+from klinic.diagnostics.report.rulebook import MADE, rule_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -32,8 +32,9 @@ def test_a_stale_page_a_missing_one_and_one_too_many_are_seen_and_mended(tmp_pat
         return done.exit_code, done.output
 
     assert run()[0] == 0 and run("--check")[0] == 0
-    (tmp_path / "rules" / "policy.md").write_text("old")
-    (tmp_path / "rules" / "gone-family.md").write_text("old")
+    old = f"{MADE}\nold"
+    (tmp_path / "rules" / "policy.md").write_text(old)
+    (tmp_path / "rules" / "gone-family.md").write_text(old)
     (tmp_path / "metrics.md").unlink()
     code_, told = run("--check")
     assert code_ == 1 and all(name in told for name in ("rules/policy.md", "rules/gone-family.md", "metrics.md"))

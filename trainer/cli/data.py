@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from klinic.diagnostics.cli.group import fail
+from klinic.diagnostics.cli.spared import spare
 
 
 @click.group()
@@ -24,8 +25,9 @@ def gsm8k(source: Path, out: Path) -> None:
     from klinic.trainer.data.rows import write
 
     try:
-        for split, file in splits(source).items():
-            target = out / f"{split}.parquet"
+        found = {out / f"{split}.parquet": (split, file) for split, file in splits(source).items()}
+        spare(map(str, found), (str(file) for _, file in found.values()))
+        for target, (split, file) in found.items():
             click.echo(f"{target}: {write(rows(file, split), target)} rows")
     except DataError as error:
         fail(str(error))

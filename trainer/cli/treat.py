@@ -9,6 +9,7 @@ import click
 
 from klinic.diagnostics.cli.group import fail, say
 from klinic.diagnostics.cli.lang import lang_option
+from klinic.diagnostics.cli.spared import spare
 from klinic.diagnostics.language import speaking, tr
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def treat(
     if dry_run and not launching:
         raise click.UsageError("--dry-run belongs to --train: without it nothing is started anyway")
     _known(more)
+    if out is not None:
+        spare([str(out)], map(str, (run, run / "launch.json", *([config] if config else []), profile)))
     found = _treatment(run, config, profile, more)
     _show(found, form, alternatives)
     if out is not None:
@@ -97,15 +100,14 @@ def _show(found: Treatment, form: str, alternatives: bool) -> None:
 
 
 def _write(found: Treatment, out: Path) -> None:
+    from klinic.diagnostics.cli.filed import to_file
     from klinic.trainer.treat.show import nothing, script
     from klinic.trainer.treat.told import told
 
     if not found.command:
         fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(told(found))}")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(script(told(found)), "utf-8")
-        out.chmod(0o755)
+        to_file(out, script(told(found)).encode(errors="replace"), 0o755)
         say(f"wrote {out}")
     except OSError as error:
         fail(f"{out}: {error.strerror}")
