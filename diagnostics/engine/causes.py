@@ -13,17 +13,22 @@ SLACK = 5
 
 @dataclass(frozen=True)
 class Relations:
-    """What one card says of others, by name: those that it causes and those that it is mistaken for."""
+    """What one card says of others, by name: those that it causes and those that it is mistaken for.
+
+    late: steps by which it sees a thing late, being judged at evaluations only.
+    """
 
     explains: tuple[str, ...] = ()
     look_alikes: tuple[str, ...] = ()
+    late: int = 0
 
 
 def with_causes(findings: Sequence[Finding], relations: Mapping[str, Relations]) -> tuple[Finding, ...]:
     """The findings with `root_cause` set: id of the root that explains each, None for a root.
 
     relations: card's name -> Relations. A finding explains another if its card lists it and it set in no later than
-    that became a warning (`SLACK` steps allowed); of two look-alikes the one that set in first explains the other.
+    that became a warning (`SLACK` steps allowed, and those between evaluations where its card is judged at these); of
+    two look-alikes the one that set in first explains the other.
     Order is kept.
     """
     parents = {finding.id: _explainer(finding, findings, relations) for finding in _by_onset(findings)}
@@ -53,14 +58,14 @@ def _explains(cause: Finding, effect: Finding, relations: Mapping[str, Relations
     lead = effect.first_step - cause.first_step
     if effect.name in says.explains:
         mutual = cause.name in heard.explains
-        return _first_of_two(cause, effect) if mutual else _in_time(cause, effect)
+        return _first_of_two(cause, effect) if mutual else _in_time(cause, effect, says.late)
     alike = effect.name in says.look_alikes or cause.name in heard.look_alikes
     return alike and cause.name not in heard.explains and lead > SLACK
 
 
-def _in_time(cause: Finding, effect: Finding) -> bool:
+def _in_time(cause: Finding, effect: Finding, late: int) -> bool:
     """Whether the cause had set in when the effect became what it is: what was a remark before proves nothing."""
-    return cause.first_step <= max(effect.first_step, effect.warned or effect.first_step) + SLACK
+    return cause.first_step <= max(effect.first_step, effect.warned or effect.first_step) + SLACK + late
 
 
 def _first_of_two(cause: Finding, effect: Finding) -> bool:

@@ -13,15 +13,19 @@ from klinic.diagnostics.engine.model import Confidence, Finding, Severity
 LESS: Mapping[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
-def grouped(findings: Sequence[Finding], cards: Iterable[Card]) -> tuple[Finding, ...]:
-    """The findings of these cards under their root causes, each as sure as it is among the others."""
-    relations = {card.name: _relations(card) for card in cards}
+def grouped(findings: Sequence[Finding], cards: Iterable[Card], apart: int = 0) -> tuple[Finding, ...]:
+    """The findings of these cards under their root causes, each as sure as it is among the others.
+
+    apart: steps between two evaluations of the run, by which a card that is judged at these may be late.
+    """
+    relations = {card.name: _relations(card, apart) for card in cards}
     return with_confidence(with_causes(findings, relations), relations)
 
 
-def _relations(card: Card) -> Relations:
+def _relations(card: Card, apart: int) -> Relations:
     alike = tuple(str(item["name"]) for item in card.data.get("look_alikes") or ())
-    return Relations(card.explains, alike)
+    late = apart if any(level.unit == "evals" for level in card.levels) else 0
+    return Relations(card.explains, alike, late)
 
 
 def with_confidence(findings: Sequence[Finding], relations: Mapping[str, Relations]) -> tuple[Finding, ...]:

@@ -23,7 +23,7 @@ from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApp
 from klinic.diagnostics.engine.overrides import load_profile
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
-from klinic.diagnostics.engine.severity import Outcome, severity_now, weighed_outcome
+from klinic.diagnostics.engine.severity import Outcome, evaluations_apart, severity_now, weighed_outcome
 from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
@@ -121,7 +121,8 @@ def _diagnosis(
 ) -> Diagnosis:
     fired = [judged for judged in judgement.cards if judged.findings]
     outcome = weighed_outcome(run, about, [judged.episodes for judged in fired])
-    findings = grouped([_finding(judged, outcome) for judged in fired], [judged.card for judged in fired])
+    found = [_finding(judged, outcome) for judged in fired]
+    findings = grouped(found, [judged.card for judged in fired], evaluations_apart(run))
     findings = tuple(sorted(findings, key=lambda f: (-f.severity, f.attempt, f.first_step, f.id)))
     return Diagnosis(
         verdict=verdict(findings, incidents),

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+from numpy.lib.stride_tricks import sliding_window_view
 
 from klinic.diagnostics.engine.curves import Floats, median_of, noise
 from klinic.diagnostics.engine.episodes import Episode
@@ -37,8 +39,8 @@ class Outcome:
     def held(self, episode: Episode) -> bool:
         """Whether the outcome after an episode is within noise of where it was before, or above.
 
-        An episode that was there before the first value is held against the best of the outcome's first values;
-        without a value after the episode nothing was lost yet.
+        An episode that was there before the first value is held against the best of the outcome's first values, one
+        that became worse later against the best until then; without a value after it nothing was lost yet.
         """
         first = max((start for start in self.starts if start <= episode.onset), default=0)
         end = min((start for start in self.starts if start > episode.onset), default=math.inf)
@@ -49,6 +51,9 @@ class Outcome:
         if not len(after):
             return True
         was = median_of(before[-AROUND:]) if len(before) else float(values[:AROUND].max())
+        until = values[max(len(before) - AROUND, 0) : np.searchsorted(rows, episode.peaked)]
+        if len(until) >= AROUND:
+            was = max(was, float(np.median(sliding_window_view(until, AROUND), axis=1).max()))
         return median_of(after[-AROUND:]) >= was - self._slack(was)
 
     def _slack(self, level: float) -> float:
@@ -75,6 +80,16 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
     trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
     starts = tuple(fresh_starts(run, 0, run.frame.height))
     return Outcome(rows, values, trials or 200, starts)
+
+
+def evaluations_apart(run: Run) -> int:
+    """Steps between two evaluations of the run, the median; 0 where it has fewer than two."""
+    names = [name for name in run.metrics if is_candidate(name)]
+    if not names:
+        return 0
+    steps = run.frame.filter(pl.any_horizontal(pl.col(names).is_not_null()))["step"].to_numpy()
+    ahead = np.diff(steps)
+    return int(np.median(ahead[ahead > 0])) if (ahead > 0).any() else 0
 
 
 def weighed_outcome(run: Run, facts: Facts, fired: Sequence[Sequence[Episode]]) -> Outcome:

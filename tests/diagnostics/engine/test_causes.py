@@ -118,3 +118,10 @@ def test_the_root_to_treat_first_is_the_heaviest_then_the_most_consequential():
 
 def test_no_findings_no_root():
     assert worst_root([]) is None
+
+
+@pytest.mark.parametrize(("late", "expected"), [(0, None), (19, None), (20, "ENTROPY-COLLAPSE")])
+def test_a_cause_that_is_judged_at_evaluations_may_be_as_late_as_these_are_apart(late, expected):
+    relations = {"entropy-collapse": Relations(explains=("reward-collapse",), late=late)}
+    found = with_causes([finding("entropy-collapse", 85), finding("reward-collapse", 60)], relations)
+    assert {f.name: f.root_cause for f in found}["reward-collapse"] == expected

@@ -1,5 +1,7 @@
 """What is left of a card's episodes at the last step."""
 
+from dataclasses import replace
+
 import pytest
 
 from klinic.diagnostics.engine.episodes import Episode
@@ -55,6 +57,13 @@ def test_only_what_passed_once_and_cost_nothing_is_information(episodes, result,
 
 def test_a_fall_within_the_first_values_is_no_recovery():
     assert severity_now([episode(1, 9, ERROR)], outcome(0.25, *[0.0] * 20)) is ERROR
+
+
+def test_a_remark_that_became_worse_later_is_held_against_the_best_until_then():
+    learned = outcome(*[0.1, 0.12, 0.1, 0.11, 0.1] * 4, *[0.5, 0.52, 0.48, 0.51, 0.5] * 4, *[0.12, 0.1, 0.11] * 5)
+    early = Episode(1, 10, 10, 54, ERROR, 39, INFO)
+    assert severity_now([early], learned) is ERROR
+    assert severity_now([replace(early, peaked=12)], learned) is INFO
 
 
 def test_a_dip_within_three_standard_errors_counts_as_held():
