@@ -46,9 +46,10 @@ class Followers:
                 if reading is not None:
                     reading.close()
                 reading = self._readings[plan.path] = Reading(plan, live=True)
-            if reading.advance() and not reading.unreadable():
-                runs = filter(holds_something, reading.runs())
-                yield from (run for run in runs if counts(run, single=len(found) == 1))
+            if reading.advance():
+                runs = [run for run in reading.runs() if holds_something(run)]
+                if any(run.frame.height for run in runs) or not reading.unreadable():
+                    yield from (run for run in runs if counts(run, single=len(found) == 1))
             if len(found) > MAX_OPEN:
                 reading.close()
 

@@ -12,6 +12,7 @@ from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.readers._pipe import opened
 from klinic.diagnostics.verlconfig.overrides import override
 
 MAX_BYTES = 4_000_000
@@ -74,7 +75,7 @@ def _from_path(name: str) -> Source:
 def _text(path: Path) -> str | None:
     """The file as text; None where it is binary or too long to be a script. Raises ReadError."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ReadError(f"{path}: {(error.strerror or str(error)).lower()}") from None

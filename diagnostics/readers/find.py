@@ -19,6 +19,7 @@ from klinic.diagnostics.run.trackers import SUFFIX
 
 MAX_DEPTH, MAX_FILES = 8, 20_000
 SKIPPED = re.compile(r"^(\..*|__pycache__|node_modules|site-packages|global_step_\d+|huggingface)$")
+KERNELS = (Path("/proc"), Path("/sys"))
 EVENT_FILE, WANDB_FILE = "tfevents", ".wandb"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
 
@@ -38,12 +39,21 @@ def plans(path: str | Path, walked: list[Path] | None = None) -> list[Plan]:
         raise ReadError(_nowhere(str(path), place))
     refuse_device(place)
     if place.is_dir():
+        _refuse_kernels(place)
         return list(_in_folder(place, str(path), [] if walked is None else walked))
     if place.name == rundir.MANIFEST and rundir.is_run_directory(place.parent):
         return [_run_directory(place.parent)]
     if place.name.endswith(WANDB_FILE):
         return [_wandb(place, str(path))]
     return [_single(place, str(path))]
+
+
+def _refuse_kernels(place: Path) -> None:
+    """ReadError for a folder that the kernel makes up: of its tens of thousands of files some never end."""
+    if any(place.resolve().is_relative_to(folder) for folder in KERNELS):
+        raise ReadError(
+            f"{place}: files that the kernel makes up, no logs; give a log file, a run directory, or - for stdin"
+        )
 
 
 def _fetched(address: str) -> list[Plan]:
@@ -120,7 +130,9 @@ def _folders(root: Path, closed: list[OSError]) -> Iterator[tuple[Path, list[Pat
         deep = len(folder.relative_to(root).parts) >= MAX_DEPTH
         if deep or (rundir.is_run_directory(folder) and folder != root):
             below.clear()
-        below[:] = sorted(_latest_checkpoint(name for name in below if not SKIPPED.match(name)))
+        below[:] = sorted(
+            _latest_checkpoint(name for name in below if not SKIPPED.match(name) and folder / name not in KERNELS)
+        )
         files = [folder / name for name in sorted(names) if not name.startswith(".") and not name.endswith(SUFFIX)]
         yield folder, [file for file in files if _is_inside(file, real)]
 

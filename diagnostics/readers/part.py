@@ -14,7 +14,8 @@ from klinic.diagnostics.readers._pipe import opened, standard_input
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder, blocks
+from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder
+from klinic.diagnostics.readers.stretches import blocks
 from klinic.diagnostics.run.events import Block, Event, Happened, Line, Note, Row
 
 
@@ -124,9 +125,9 @@ class PartReading:
             yield fresh
 
     def _decoded(self, stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
-        for block in blocks(stream, limit):
-            self.size += len(block)
-            self.received += len(block)
+        for block, stands_for in blocks(stream, limit):
+            self.size += stands_for
+            self.received += stands_for
             yield from self._decoder.pieces(block)
 
     def _take(self, data: bytes) -> Iterator[Event]:

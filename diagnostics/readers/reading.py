@@ -12,6 +12,7 @@ from klinic.diagnostics.readers.part import Part, PartReading, StaleError
 from klinic.diagnostics.readers.registry import ClosedError, ReadError, is_binary, unknown
 from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
+from klinic.diagnostics.smallfile import small_file
 
 BATCH = 1000
 LOG_ENDINGS = (".log", ".out", ".err", ".log.gz", ".log.zst")
@@ -83,7 +84,7 @@ class Reading:
         """Read a small file anew if its content changed."""
         part = self._parts[index].part
         try:
-            data = part.path.read_bytes() if part.path else b""
+            data = small_file(part.path) if part.path else b""
         except FileNotFoundError:
             return False
         if data == self._wholes.get(index) or part.opens is None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import io
 import lzma
-import os
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import Any
 
 BLOCK = 1 << 21
-LOOK_AHEAD, LARGE = 1 << 16, 1 << 24
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
 # UTF-32's mark begins as UTF-16's does.
@@ -169,43 +165,6 @@ def _decompressor(magic: bytes) -> Any:
 
         return zstandard.ZstdDecompressor().decompressobj()
     return None
-
-
-def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
-    """Blocks of a stream up to its end, or up to `limit` bytes; those of a file end with a line where they can.
-
-    What a text reader is given then is whole lines, which need not be copied to be put together. A large file is read
-    ahead by a block.
-    """
-    found = _blocks(stream, limit)
-    return _ahead(found) if limit and limit >= LARGE and isinstance(stream, io.BufferedReader) else found
-
-
-def _ahead(found: Iterator[bytes]) -> Iterator[bytes]:
-    """The same blocks, each of them read while the one before is worked on."""
-    with ThreadPoolExecutor(1, thread_name_prefix="klinic-read") as pool:
-        coming = pool.submit(next, found, b"")
-        while block := coming.result():
-            coming = pool.submit(next, found, b"")
-            yield block
-
-
-def _blocks(stream: BinaryIO, limit: int | None) -> Iterator[bytes]:
-    left = limit
-    while left is None or left > 0:
-        size = BLOCK + _to_line_end(stream)
-        piece = stream.read(size if left is None else min(size, left))
-        if not piece:
-            return
-        yield piece
-        left = None if left is None else left - len(piece)
-
-
-def _to_line_end(stream: BinaryIO) -> int:
-    """How many bytes of a file stand between the end of its next block and the end of the line there; 0 if many."""
-    if not isinstance(stream, io.BufferedReader) or not stream.seekable() or not hasattr(os, "pread"):
-        return 0
-    return os.pread(stream.fileno(), LOOK_AHEAD, stream.tell() + BLOCK).find(b"\n") + 1
 
 
 class LineSplitter:

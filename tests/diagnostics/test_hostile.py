@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 import yaml
 
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.live.follow import Followers
+from klinic.diagnostics.readers import open_run, open_runs
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +72,15 @@ def test_what_is_inside_is_read_to_the_last_digit(name: str) -> None:
     assert sorted(run.metrics) == sorted(plain.metrics)
     columns = ["step", *plain.metrics]
     assert run.frame.select(columns).equals(plain.frame.select(columns), null_equal=True)
+
+
+@pytest.mark.parametrize("name", [name for name, expected in EXPECTED.items() if expected["code"] == 0])
+def test_it_can_be_followed_too(name: str) -> None:
+    if b"\n" not in (FOLDER / name).read_bytes():
+        pytest.skip("one line that has not ended: what follows a file waits for it")
+    with closing(Followers(FOLDER / name)) as followers:
+        seen = sum(run.frame.height for run in followers.poll())
+    assert seen >= sum(run.frame.height for run in open_runs(FOLDER / name)) - 1  # the last line may not be whole yet
 
 
 def test_metrics_with_odd_names_are_kept() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.readers import ReadError, open_run, part
-from klinic.diagnostics.readers.source import blocks
+from klinic.diagnostics.readers.stretches import Stretch, blocks
 
 SOURCES = {
     "jsonl": "written/metrics.jsonl",
@@ -188,10 +188,10 @@ def test_only_new_bytes_are_read(
 ) -> None:
     taken: list[int] = []
 
-    def counted(stream: BinaryIO, limit: int | None = None) -> Iterator[bytes]:
-        for block in blocks(stream, limit):
-            taken.append(len(block))
-            yield block
+    def counted(stream: BinaryIO, limit: int | None = None) -> Iterator[Stretch]:
+        for stretch in blocks(stream, limit):
+            taken.append(len(stretch[0]))
+            yield stretch
 
     monkeypatch.setattr(part, "blocks", counted)
     log.write_bytes(b"".join(line(step) for step in range(100)))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from klinic.diagnostics.readers import ReadError, _pipe, find, open_run, open_runs, reading, source
+from klinic.diagnostics.readers import ReadError, _pipe, find, open_run, open_runs, reading, source, stretches
 from klinic.diagnostics.readers.source import Decoder
 
 pytestmark = pytest.mark.slow
@@ -159,3 +159,52 @@ def test_a_long_log_that_packs_well_is_no_bomb(packer: str) -> None:
     decoder = Decoder()
     assert b"".join(decoder.pieces(PACKERS[packer](text))) == text
     assert decoder.at_end() == ""
+
+
+def test_a_hole_of_a_terabyte_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.log"
+    path.write_bytes(LINES)
+    with path.open("r+b") as file:
+        file.seek(2**40)
+        file.write(b"\nstep:3 - actor/x:0.125\n")
+        file.truncate(2**41)
+    given = []
+    with path.open("rb") as file:
+        for block, stands_for in stretches.blocks(file, 2**41):
+            given.append(len(block))
+            assert stands_for >= len(block)
+    assert sum(given) < 32 * source.BLOCK
+    assert open_run(path).frame["actor/x"].to_list() == [0.5, 0.25, 0.125]
+
+
+@pytest.mark.parametrize("folder", ["/sys/kernel", "/proc/self", "/proc"])
+def test_what_the_kernel_makes_up_is_not_searched(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find.os, "walk", lambda *_, **__: pytest.fail("searched"))
+    with pytest.raises(ReadError, match="files that the kernel makes up"):
+        open_runs(folder)
+
+
+def test_nor_is_it_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.log", "proc/b.log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(LINES)
+    monkeypatch.setattr(find, "KERNELS", (tmp_path / "proc",))
+    assert [run.source.path for run in open_runs(tmp_path)] == [str(tmp_path / "a.log")]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("run.json", "more than 64 mib"), ("launch.json", "a pipe that nobody writes")]
+)
+def test_a_manifest_that_never_ends_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
+    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    for file, text in (("metrics.jsonl", '{"step": 1, "actor/x": 0.5}\n'), ("run.json", "{}"), ("launch.json", "{}")):
+        (tmp_path / file).write_text(text)
+    if name == "run.json":
+        os.truncate(tmp_path / name, 2**40)
+    else:
+        (tmp_path / name).unlink()
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(ReadError, match=rf"{name}: {why}"):
+        open_runs(tmp_path)
