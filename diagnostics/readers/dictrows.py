@@ -24,6 +24,8 @@ MAX_PARTS = 200
 LOSS_DIGITS = 4
 _START = re.compile(
     r"\{'(?:(?:global_)?step|loss|eps|reward|train_runtime|eval_\w+|objective/\w+|num_tokens|grad_norm)': "
+    # The Trainer's own figures may stand anywhere in a row; both tell it from dicts that programs print.
+    r"|\{'[\w/.-]+': (?=[^{}]{0,9999}'loss': )(?=[^{}]{0,9999}'(?:learning_rate|grad_norm|epoch)': )"
 )
 _PAIR = re.compile(
     r"'((?:[^'\\{}]|\\.)+)':\s*('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^,{}\[\]'\"()]*(?:\([^()]*\))?)(?=\s*[,}])"

@@ -123,6 +123,12 @@ def test_wrapped_over_lines(events):
     assert rows_of(found)[0].values == {"loss": 0.0, "grad_norm": 1.25, "reward": 0.5, "kl": 0.001, "epoch": 0.1}
 
 
+def test_the_order_of_a_row_does_not_matter(events):
+    (row,) = rows_of(events("{'entropy': '0.3', 'reward': '0.25', 'loss': '0.1', 'epoch': '0.1'}\n"))
+    assert row.values == {"entropy": 0.3, "reward": 0.25, "loss": 0.1, "epoch": 0.1}
+    assert not rows_of(events("{'sample': 3, 'reward': 1.0, 'loss': 0.1}\n")), "a dict that a program prints"
+
+
 def test_summary_ends_a_training(events):
     found = events(
         "{'loss': 0.5, 'reward': 0.5, 'kl': 0.1}\n{'train_runtime': '6185', 'train_loss': '0.0347', 'epoch': '0.107'}\n"
