@@ -152,8 +152,8 @@ def test_what_was_read_before_an_error_is_reported(tmp_path: Path, monkeypatch: 
     """A disk that fails in the middle takes nothing with it of what came before, though that waited for its turn."""
     pieces = [b"step:%d - a/x:0.5 - a/y:1\n" % step * 1 for step in range(1, 40)]
 
-    def failing(*_: object) -> Iterator[bytes]:
-        yield from pieces
+    def failing(*_: object) -> Iterator[tuple[bytes, int]]:
+        yield from ((piece, len(piece)) for piece in pieces)
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(part_module, "blocks", failing)
