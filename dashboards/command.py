@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -28,6 +29,8 @@ def dashboard(
     """Serve a dashboard of the runs in PATHs: logs, run directories, folders of runs; runs/ where none is given."""
     paths = paths or ("runs",)
     _check(paths, host, token)
+    if math.isnan(refresh):  # which no range keeps out
+        raise click.UsageError("--refresh nan: give seconds, from 0.2 to 3600")
     from klinic.dashboards.serve import serve
 
     heed_ctrl_c()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
@@ -25,7 +25,8 @@ def speaking(lang: Lang) -> Iterator[None]:
     try:
         yield
     finally:
-        _LANG.reset(token)
+        with suppress(ValueError):  # a command line that was refused leaves it to the end, when its context is gone
+            _LANG.reset(token)
 
 
 def spoken() -> Lang:

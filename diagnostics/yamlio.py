@@ -5,6 +5,7 @@ A text that is remembered is told without PyYAML, whose import takes as long as 
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from klinic.diagnostics.yamltext import remembered
 
 if TYPE_CHECKING:
     from klinic.diagnostics.yamlcore import Places
+
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what is sent to a file
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,11 @@ def places(text: str) -> Places:
 def read(path: Path) -> tuple[Any, str, Problem | None]:
     """(document, text, problem): the problem says why the file cannot be read as YAML."""
     try:
-        text = small_file(path).decode("utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as error:
+        data = small_file(path)
+        text = data.decode("utf-16" if data.startswith(UTF16) else "utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        return None, "", Problem(str(path), 1, 1, f"cannot be read: {(error.strerror or str(error)).lower()}")
+    except UnicodeDecodeError as error:
         return None, "", Problem(str(path), 1, 1, f"cannot be read: {error}")
     try:
         return load(text), text, None

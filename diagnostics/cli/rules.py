@@ -233,7 +233,10 @@ def _expanded(files: Iterable[Path]) -> Iterator[Path]:
         if not path.exists():
             fail(f"{path}: no such file or folder")
         if path.is_dir():
-            yield from card_paths(path)
+            found = list(card_paths(path))
+            if not found:
+                fail(f"{path}: no card (*.yaml) in this folder")
+            yield from found
         else:
             yield path
 

@@ -27,6 +27,8 @@ def begin(path: str, runs: Sequence[Run], file: Path, force: bool) -> list[str]:
     schema = file.parent / SCHEMA_NAME
     text = draft(runs[0], SCHEMA_NAME, datetime.now(UTC).year)
     for target, content in ((file, text), (schema, schema_text())):
+        if target.exists() and not target.is_file():
+            raise Refused(f"{target}: no file; give another name with --config")
         target.write_text(content, "utf-8")
     return [*told, f"wrote {file} and {schema} (for completion in editors); now: klinic check RUN --config {file}"]
 

@@ -41,7 +41,7 @@ def file_findings(source: Source, settings: Settings) -> Iterator[Found]:
 def train_rows(source: Source, settings: Settings) -> int | None:
     """Rows of the training files, None where one of them cannot be read here."""
     paths = _paths("data.train_files", source, settings)
-    counts = [_rows(path) if source.may_look_at(path) else None for path in paths]
+    counts = [_rows(path) if source.may_look_at(path) and path.is_file() else None for path in paths]
     return None if not counts or None in counts else sum(count or 0 for count in counts)
 
 
@@ -79,6 +79,8 @@ def _data(key: str, source: Source, settings: Settings) -> Iterator[Found]:
 
 def _schema_trouble(path: Path) -> str | None:
     """What is wrong with the first row; None where verl can use it."""
+    if not path.is_file():
+        return tr("cannot be read: {}", tr("no file"))
     try:
         row = _first(path)
     except Exception as error:  # whatever a damaged file makes polars raise

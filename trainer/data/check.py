@@ -62,6 +62,8 @@ def _read(file: Path) -> tuple[pl.DataFrame | None, Problem | None]:
     read: Any = readers.get(file.suffix)
     if read is None:
         return None, Problem("suffix", "file", f"{file.name} is none of .parquet, .jsonl, .json", "verl reads no other")
+    if file.exists() and not file.is_file():
+        return None, Problem("unreadable", "file", "cannot be read: no plain file", "name a file")
     try:
         return read(file), None
     except (OSError, pl.exceptions.PolarsError) as error:

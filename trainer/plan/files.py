@@ -17,7 +17,7 @@ def files(value: Any) -> list[Path]:
 
 def first_source(value: Any) -> str:
     """`data_source` of the first row, empty where it cannot be read."""
-    for file in files(value)[:1]:
+    for file in filter(Path.is_file, files(value)[:1]):  # a pipe or a device never ends
         try:
             return str(pl.scan_parquet(file).select("data_source").head(1).collect().item())
         except (OSError, ValueError, pl.exceptions.PolarsError):
@@ -27,6 +27,8 @@ def first_source(value: Any) -> str:
 
 def rows(value: Any) -> int | None:
     """Rows of all files together, None where one cannot be read."""
+    if not all(file.is_file() for file in files(value)):
+        return None
     try:
         return sum(int(pl.scan_parquet(file).select(pl.len()).collect().item()) for file in files(value))
     except (OSError, pl.exceptions.PolarsError):

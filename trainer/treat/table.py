@@ -20,7 +20,7 @@ def read(path: Path) -> list[Row]:
     if not path.exists():
         return []
     rows: list[Row] = []
-    lines = path.read_text("utf-8").split("\n")
+    lines = path.read_text("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
         if line.strip() and (row := _row(line, path, number, torn=number == len(lines))) is not None:
             rows.append(row)
