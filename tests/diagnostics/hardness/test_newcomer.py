@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,11 @@ def test_it_is_told_in_a_line(capsys: pytest.CaptureFixture[str], line: str, cod
     assert (left.value.code or 0) == code, out + err
     assert says in " ".join((out + err).split())
     assert err.count("\n") == (1 if code == 2 else 0)
+
+
+@pytest.mark.slow
+def test_nothing_follows_the_line_when_the_interpreter_ends() -> None:
+    command = [sys.executable, "-c", "from klinic.diagnostics.cli import main; main(['readers', 'x'])"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "klinic: got unexpected extra argument (x) (see klinic readers --help)\n"
