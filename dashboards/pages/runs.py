@@ -14,7 +14,7 @@ from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.pages.context import Context, look_of
 from klinic.dashboards.pages.rungrid import grid
 from klinic.dashboards.pages.rungroups import chooser, groups
-from klinic.dashboards.store import Entry
+from klinic.dashboards.store import Entry, Shelf
 from klinic.dashboards.views.banner import crash
 from klinic.dashboards.views.parts import Component, icon, loading, message, run_url
 from klinic.dashboards.words import duration, named, retold_in, speaker
@@ -27,14 +27,14 @@ RANK = {"sick": 0, "watch": 1, "broken": 2, "read": 3, "waiting": 3, "healthy": 
 
 def layout(context: Context, look: Look, _search: str) -> Component:
     """The page; rows that come later are added by the tick."""
-    say, entries = speaker(look.lang), context.shelf.entries
+    say, now = speaker(look.lang), context.shelf.moment
+    entries = now.entries
     if not entries and not context.shelf.ready.is_set():
         return context.wait("", loading(say("runs.loading")))
     if not entries:
         code = html.Code(say("runs.empty.try"))
         why = say("runs.empty.why", roots=context.roots)
         return context.wait("", message(say("runs.empty"), why, code))
-    stamp = context.shelf.stamp
     search = dcc.Input(id="runs-search", type="search", placeholder=say("runs.search"), debounce=0.15, maxLength=200)
     compare = html.A(id="runs-compare", className="button disabled", children=say("runs.compare.hint"))
     return html.Div(
@@ -50,7 +50,7 @@ def layout(context: Context, look: Look, _search: str) -> Component:
             html.Div([_chips(look.lang), chooser(look.lang)], className="top"),
             html.Div(id="runs-groups", className="groups", role="group", **{"aria-label": say("runs.group")}),
             context.clock("runs-tick"),
-            dcc.Store(id="runs-seen", data=stamp),
+            dcc.Store(id="runs-seen", data=now.stamp),
             dcc.Store(id="runs-words", data={"hint": say("runs.compare.hint"), "many": say("runs.compare", n="{n}")}),
             grid([row(entry, look.lang) for entry in entries.values()], look.lang),
         ],
@@ -142,21 +142,26 @@ def _shown(found: Diagnosis) -> Incident | Finding | None:
     return crash(found) or (root if root and root.severity > Severity.INFO else None)
 
 
+def since(shelf: Shelf, seen: int, lang: Lang) -> tuple[dict[str, Any], int, Component] | None:
+    """What a grid that stands as at place `seen` lacks, where it stands then, and the counts; None for nothing."""
+    now = shelf.moment
+    changed = [entry for entry in now.entries.values() if entry.stamp > seen]
+    gone = [{"id": name} for stamp, name in now.gone if stamp > seen]
+    if not changed and not gone:
+        return None
+    news = {
+        "remove": gone,
+        "add": [row(one, lang) for one in changed if one.born > seen],
+        "update": [row(one, lang) for one in changed if one.born <= seen],
+    }
+    return {**news, "async": False}, now.stamp, counted(now.entries.values(), lang)
+
+
 def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
     def tick(_n: Any, seen: int, ui: Any) -> Any:
-        entries, lang = context.shelf.entries, look_of(ui).lang
-        changed = [entry for entry in entries.values() if entry.stamp > seen]
-        gone = [{"id": name} for stamp, name in context.shelf.gone if stamp > seen]
-        if not changed and not gone:
-            return no_update, no_update, no_update
-        news = {
-            "remove": gone,
-            "add": [row(e, lang) for e in changed if e.born > seen],
-            "update": [row(e, lang) for e in changed if e.born <= seen],
-        }
-        return {**news, "async": False}, context.shelf.stamp, counted(entries.values(), lang)
+        return since(context.shelf, seen, look_of(ui).lang) or (no_update, no_update, no_update)
 
     app.callback(
         Output("runs-grid", "rowTransaction"),

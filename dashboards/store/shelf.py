@@ -10,19 +10,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from klinic.dashboards.figures.memory import Memory
 from klinic.dashboards.store.courtesy import Courtesy
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.store.judging import Judging, work
+from klinic.dashboards.store.moment import Moment
 from klinic.dashboards.store.remembered import Remembered
 from klinic.dashboards.store.scan import News, Root, looks_like_a_run
 from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 
-MAX_GONE = 1000
 SHARE = 0.25  # of the time, at most, for looking through what is there
 PAUSE = 0.05  # seconds after which the judge looks again for something to judge
 UNSEEN = 10.0  # seconds between two rounds while nobody looks
@@ -44,13 +43,11 @@ class Shelf:
         self._listed: list[tuple[Root, tuple[Plan, ...]]] = []
         self._jobs: dict[str, Job] = {}
         self._names: dict[str, str] = {}
-        self._entries: Mapping[str, Entry] = MappingProxyType({})
+        self._moment = Moment()
         self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.gone: tuple[tuple[int, str], ...] = ()  # (stamp, id) of runs that are no longer there
-        self._stamp = 0
         self._lock = threading.RLock()
         self._end = threading.Event()
-        self._judging = Judging(lambda: self._entries, self._settle, Remembered(on=remember))
+        self._judging = Judging(lambda: self.entries, self._settle, Remembered(on=remember))
         read = threading.Thread(target=self._read_on, name="klinic-shelf", daemon=True)
         judge = threading.Thread(
             target=work, args=(self._judging, self._end, PAUSE, self.courtesy), name="klinic-judge", daemon=True
@@ -76,16 +73,16 @@ class Shelf:
     @property
     def entries(self) -> Mapping[str, Entry]:
         """All runs by their id, as they stood at one moment."""
-        return self._entries
+        return self._moment.entries
 
     @property
-    def stamp(self) -> int:
-        """The place of the last change among all."""
-        return self._stamp
+    def moment(self) -> Moment:
+        """All runs with the place of the last change: for those who ask next for what changed since."""
+        return self._moment
 
     def entry(self, name: str) -> Entry | None:
         """One run by its id, or by the folder that holds it alone; one that is not yet judged is judged next."""
-        entries = self._entries
+        entries = self.entries
         below = [entry for key, entry in entries.items() if key.startswith(f"{name}/")] if name not in entries else []
         found = entries.get(name) or (below[0] if len(below) == 1 else None)
         if found is not None and (job := self._jobs.get(found.listed)):
@@ -145,7 +142,7 @@ class Shelf:
                 self._take(news, name, plan.path)
         except Exception as error:
             self._take(News(plan.path, problem=f"{type(error).__name__}: {error}"), name, plan.path)
-        entry = self._entries.get(name)
+        entry = self.entries.get(name)
         scan.looked(plan, now, going=entry is not None and entry.state(now) == "running")
 
     def _asked(self) -> list[str]:
@@ -160,18 +157,15 @@ class Shelf:
         """What is surely a run gets its row before it is read."""
         new = {names[plan.path]: plan for plan in plans if looks_like_a_run(plan)}
         for name, plan in new.items():
-            if name not in self._entries:
+            if name not in self.entries:
                 self._put(Entry(name, plan.path, plan.path))
 
     def _drop(self, listed: set[str]) -> None:
         """What is no longer listed goes: removed, moved, or files that turned out to be parts of a run directory."""
         with self._lock:
-            gone = [entry.id for entry in self._entries.values() if entry.listed not in listed]
+            gone = [entry.id for entry in self.entries.values() if entry.listed not in listed]
             if gone:
-                self._stamp += 1
-                self.gone = (*self.gone, *((self._stamp, name) for name in gone))[-MAX_GONE:]
-                kept = {name: entry for name, entry in self._entries.items() if name not in gone}
-                self._entries = MappingProxyType(kept)
+                self._moment = self._moment.drop(gone)
 
     def _name(self, paths: Sequence[str]) -> dict[str, str]:
         """path -> id: relative to its root, in full where two roots hold the same."""
@@ -189,7 +183,7 @@ class Shelf:
     def _take(self, news: News, name: str, listed: str) -> None:
         name = name + news.path.removeprefix(listed)
         with self._lock:
-            known = self._entries.get(name) or Entry(name, news.path, listed)
+            known = self.entries.get(name) or Entry(name, news.path, listed)
             goes_on = _continues(known.run, news.run)
             changed = replace(
                 known,
@@ -206,14 +200,12 @@ class Shelf:
 
     def _put(self, entry: Entry) -> None:
         with self._lock:
-            self._stamp += 1
-            stamped = replace(entry, stamp=self._stamp, born=entry.born or self._stamp)
-            self._entries = MappingProxyType({**self._entries, entry.id: stamped})
+            self._moment = self._moment.put(entry)
 
     def _settle(self, judged: Entry, diagnosis: Diagnosis | None, problem: str) -> None:
         """Take what was found; rows may have come meanwhile."""
         with self._lock:
-            entry = self._entries.get(judged.id)
+            entry = self.entries.get(judged.id)
             if entry is None:
                 return
             before = entry.diagnosis.verdict if entry.diagnosis else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from klinic.dashboards.pages import runs
 from klinic.dashboards.store import Shelf, judging
 from klinic.dashboards.views.launch import launch_command
 
@@ -215,6 +216,29 @@ def test_what_a_run_was_before_is_let_go_at_once(shelf, tmp_path: Path, monkeypa
         assert [old() for old in before] == [None] * 4
     finally:
         gc.enable()
+
+
+def test_what_changes_while_an_answer_is_made_comes_with_the_next_one(shelf, tmp_path: Path, monkeypatch) -> None:
+    write(tmp_path / "a.jsonl", range(1, 4))
+    write(tmp_path / "b.jsonl", range(1, 4))
+    read = shelf(str(tmp_path))
+    rows, seen, _ = runs.since(read, 0, "en")
+    assert len(rows["add"]) == 2
+
+    def busy(entry, lang):
+        write(tmp_path / "b.jsonl", range(4, 6), "a")
+        read.round()
+        return {"id": entry.id}
+
+    write(tmp_path / "a.jsonl", range(4, 6), "a")
+    read.round()
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "row", busy)
+        rows, seen, _ = runs.since(read, seen, "en")
+    assert [row["id"] for row in rows["update"]] == ["a.jsonl"]
+    rows, seen, _ = runs.since(read, seen, "en")
+    assert [row["id"] for row in rows["update"]] == ["b.jsonl"]
+    assert runs.since(read, seen, "en") is None
 
 
 def _until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
