@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 NAMES = "() => performance.getEntriesByType('resource').map(one => [one.name, one.transferSize])"
 CHARTS = "() => window.klinicCharts && klinicCharts.plots().length >= 5"
 

@@ -15,6 +15,8 @@ from klinic.dashboards.store import Shelf, courtesy, listing, shelf
 from klinic.dashboards.store.beat import QUIET, RAREST, Beat
 from klinic.dashboards.store.listing import ANEW, SETTLED, Listing
 
+pytestmark = pytest.mark.slow
+
 GROUPS, EACH = 3, 10
 LONG_AGO = 7200.0  # seconds
 

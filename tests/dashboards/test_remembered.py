@@ -17,6 +17,8 @@ from klinic.diagnostics.survey.how import How
 from klinic.diagnostics.survey.index import FILE
 from klinic.diagnostics.survey.survey import LITTLE, survey
 
+pytestmark = pytest.mark.slow
+
 RUNS = LITTLE + 1
 NAMES = {f"run{place}/metrics.jsonl" for place in range(RUNS)}
 

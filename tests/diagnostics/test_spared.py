@@ -100,6 +100,7 @@ def test_an_earlier_report_is_replaced(tmp_path: Path, monkeypatch: pytest.Monke
         assert left.value.code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("diagnose", "x.log"), ("preflight", "launch.sh"), ("calibrate", "x.log", "folder")])
 def test_a_pipe_that_nobody_reads_is_told(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

@@ -54,6 +54,7 @@ def python(name: str, code: str, **more: object) -> methods.Method:
     return methods.Method(name, lambda *_: [sys.executable, "-c", code], **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prints", [True, False])
 def test_a_program_that_says_nothing_and_does_not_end_is_not_waited_for(prints: bool, work: Work, store: Store) -> None:
     silent = python("silent", "import time; time.sleep(60)", prints=prints)

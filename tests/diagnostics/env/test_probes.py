@@ -12,6 +12,8 @@ import pytest
 
 from klinic.diagnostics.env import Machine, survey
 
+pytestmark = pytest.mark.slow
+
 BLOCK = """
 import sys, importlib.metadata as m
 GONE = {"torch", "verl", "ray", "transformers", "tensordict", "TransferQueue"}
@@ -67,7 +69,6 @@ def python(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 def test_deep() -> None:
     found = {one.name: one for one in survey(deep=True) if one.topic == "Tried out"}
     assert {*found} == {"probe-ray", "probe-loader", "probe-generate"}

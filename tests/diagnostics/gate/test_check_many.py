@@ -14,6 +14,8 @@ from klinic.diagnostics.survey import how, survey
 from klinic.diagnostics.survey import index as indexing
 from klinic.diagnostics.survey.case import Found, examine
 
+pytestmark = pytest.mark.slow
+
 Klinic = Callable[..., tuple[int, str, str]]
 ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5, "actor/ppo_kl": 0.001}}\n'
 ASKED = ("-r", "last('actor/pg_loss') < 5", "--steps", "3", "--key", "reward")
@@ -42,7 +44,6 @@ def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return seen
 
 
-@pytest.mark.slow
 def test_a_hundred_runs_are_judged_once(klinic: Klinic, tmp_path: Path, read: list[str]) -> None:
     runs = folder(tmp_path / "runs", 100)
     options = (*ASKED, "-f", "text", "-f", "json", "-o", "-", "-o", "said.json", "--jobs", "1")

@@ -11,6 +11,8 @@ from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.signals.block import Block
 from klinic.diagnostics.signals.evaluate import Evaluator
 
+pytestmark = pytest.mark.slow
+
 PLAIN = Path(__file__).parents[2] / "data/hostile/plain.log"
 
 
