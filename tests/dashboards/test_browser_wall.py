@@ -42,7 +42,8 @@ def test_a_run_that_falls_sick_stands_out_and_the_others_stay_as_they_are(serve,
         tile = page.locator(".tile.sick")
         assert "was healthy" in tile.inner_text() and "The policy moves too far" in tile.inner_text()
         assert page.locator(".tile").first.get_attribute("title") == "b/metrics.jsonl"
-        assert "1" in page.inner_text("#wall-count .sick") and page.inner_text("#wall-clock") != clock
+        assert "1" in page.inner_text("#wall-count .sick")
+        page.wait_for_function("was => document.querySelector('#wall-clock').innerText !== was", arg=clock)
         page.evaluate("() => document.querySelectorAll('.tile').forEach(tile => { tile.mine = true; })")
         write(root / "b" / "metrics.jsonl", [{**worse[-1], "step": 17}])
         page.wait_for_function("() => document.querySelector('.tile.sick .foot').textContent.includes('step 17')")
