@@ -1,6 +1,10 @@
 """Fixtures of the trainer's tests."""
 
 import json
+import os
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -33,3 +37,23 @@ def model_with_tokenizer():
     from klinic.trainer.model.embedded import embedded_model
 
     return embedded_model()
+
+
+@pytest.fixture(scope="session")
+def python():
+    """Run code in a fresh interpreter and give what it printed: hooks on verl cannot be taken back in this one."""
+
+    def ran(code, folder=None, **environment):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
+            env={**os.environ, **environment},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=280,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return ran

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import subprocess
-import sys
-import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -19,22 +16,10 @@ from klinic.trainer.plugin.install import apply
 from klinic.trainer.plugin.points import Point, Touch
 from klinic.trainer.plugin.touches import EVERYWHERE, ON_CPU
 
-
-def python(code: str, **environment: str) -> str:
-    """Run code in a fresh interpreter: hooks on verl cannot be taken back in this one."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+Python = Callable[..., str]
 
 
-def test_importing_the_plugin_imports_neither_torch_nor_verl() -> None:
+def test_importing_the_plugin_imports_neither_torch_nor_verl(python: Python) -> None:
     heavy = python(
         "import sys, klinic.trainer.plugin; print([m for m in ('torch', 'ray', 'verl') if m in sys.modules])"
     )
@@ -42,7 +27,7 @@ def test_importing_the_plugin_imports_neither_torch_nor_verl() -> None:
 
 
 @pytest.mark.slow
-def test_every_touch_point_holds_in_the_installed_verl() -> None:
+def test_every_touch_point_holds_in_the_installed_verl(python: Python) -> None:
     told = python(
         """
         from klinic.trainer.plugin import check
@@ -54,7 +39,7 @@ def test_every_touch_point_holds_in_the_installed_verl() -> None:
 
 
 @pytest.mark.slow
-def test_verl_loads_the_plugin_by_itself_and_writes_what_its_file_logger_writes(tmp_path: Path) -> None:
+def test_verl_loads_the_plugin_by_itself_and_writes_what_its_file_logger_writes(python: Python, tmp_path: Path) -> None:
     python(
         f"""
         import os
@@ -79,7 +64,7 @@ def test_verl_loads_the_plugin_by_itself_and_writes_what_its_file_logger_writes(
 
 
 @pytest.mark.slow
-def test_without_a_named_directory_the_run_goes_to_runs_project_experiment(tmp_path: Path) -> None:
+def test_without_a_named_directory_the_run_goes_to_runs_project_experiment(python: Python, tmp_path: Path) -> None:
     python(
         f"""
         import os

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import textwrap
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+Python = Callable[..., str]
 LAST = 8
 LAUNCH = """
     import json, time
@@ -46,23 +44,8 @@ LAUNCH = """
     """
 
 
-def ran(script: str, folder: Path, **environment: str) -> str:
-    """What a script of its own process printed; it worked in the folder."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
-        env={**os.environ, **environment},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
-def launched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def launched(python: Python, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which verl's own loggers wrote tb/ and wandb/, and klinic run/, with the judge beside them."""
     folder = tmp_path_factory.mktemp("launched")
     environment = {
@@ -74,7 +57,7 @@ def launched(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "WANDB_SILENT": "true",
         "WANDB_CONSOLE": "off",
     }
-    ran(LAUNCH, folder, **environment)
+    python(LAUNCH, folder, **environment)
     assert "write-back failed" not in (folder / "run" / "events.jsonl").read_text()
     return folder
 
@@ -151,8 +134,8 @@ TRACKIO = """
 
 
 @pytest.mark.skipif(find_spec("trackio") is None, reason="could not import 'trackio'")
-def test_trackio_has_them_at_the_steps_judged(tmp_path: Path) -> None:
-    rows = json.loads(ran(TRACKIO, tmp_path).splitlines()[-1])
+def test_trackio_has_them_at_the_steps_judged(python: Python, tmp_path: Path) -> None:
+    rows = json.loads(python(TRACKIO, tmp_path).splitlines()[-1])
     assert [(row["step"], row["klinic/health"]) for row in rows if "klinic/health" in row] == [(0, 40.0), (1, 40.0)]
     assert [row["step"] for row in rows if "actor/ppo_kl" in row] == [1, 2]
     (story,) = [row["klinic/story"] for row in rows if "klinic/story" in row]
