@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from klinic.diagnostics.readers._blocks import BlockSession
 from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.run.events import Event, ManifestRead
 
 _DONE = re.compile(r"Train step (\d{1,9})/(\d{1,9}) done\.")
@@ -50,20 +50,15 @@ class ArealSession(BlockSession):
         return {key: text for key, text in pairs if _KEY.fullmatch(key) and number(text) is not None}
 
 
-class ArealReader:
-    """See the module."""
-
-    name = "areal"
-    summary = "AReaL's statistics: a line per train step, tables of keys and values below"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with both: the line and a row of a table."""
-        text = head.data.decode("utf-8", "replace")
-        return 0.9 if _DONE.search(text) and re.search(r"^.{0,40}│ [a-z_]+/", text, re.M) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return ArealSession()
+def _sniff(head: Head) -> float:
+    """Sure with both: the line and a row of a table."""
+    text = head.data.decode("utf-8", "replace")
+    return 0.9 if _DONE.search(text) and re.search(r"^.{0,40}│ [a-z_]+/", text, re.M) else 0.0
 
 
-READER = ArealReader()
+READER = Format(
+    "areal",
+    "AReaL's statistics: a line per train step, tables of keys and values below",
+    sniff=_sniff,
+    open=lambda _: ArealSession(),
+)

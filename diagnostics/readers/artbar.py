@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Bar, Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.run.events import Event, Line, Row
 
 _PAIR = re.compile(r"(?:^|,\s*)([A-Za-z_][\w/.\-]*)=([^,\s\]]+)")
@@ -45,21 +45,16 @@ class ArtBarSession(RowSession):
         return [*self.told(Row(values, line=frame.line)), *rest]
 
 
-class ArtBarReader:
-    """See the module."""
-
-    name = "progress-bar"
-    summary = "metrics in the postfix of progress bars, as ART prints them"
-
-    def sniff(self, head: Head) -> float:
-        """Likely with one bar that carries a policy's numbers."""
-        if b"%|" not in head.data or b"=" not in head.data:
-            return 0.0
-        return 0.55 if any(postfix(find_bar(frame.text)) for frame in head_frames(head.data)) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return ArtBarSession()
+def _sniff(head: Head) -> float:
+    """Likely with one bar that carries a policy's numbers."""
+    if b"%|" not in head.data or b"=" not in head.data:
+        return 0.0
+    return 0.55 if any(postfix(find_bar(frame.text)) for frame in head_frames(head.data)) else 0.0
 
 
-READER = ArtBarReader()
+READER = Format(
+    "progress-bar",
+    "metrics in the postfix of progress bars, as ART prints them",
+    sniff=_sniff,
+    open=lambda _: ArtBarSession(),
+)

@@ -1,4 +1,4 @@
-"""What every reader is: a file of this folder with a `READER` that knows one format and nothing else.
+"""What every reader is: a file of this folder with a `READER`, the `Format` that it knows, and nothing else.
 
 A reader is fed bytes in pieces of any size and reports events; feeding a file in one piece or byte by byte
 gives the same events. It never raises on bad input: what it cannot read it reports as a `Note`.
@@ -6,7 +6,8 @@ gives the same events. It never raises on bad input: what it cannot read it repo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -39,16 +40,34 @@ class Session(Protocol):
 
 
 class Reader(Protocol):
-    """A format: `name` as shown by `klinic readers`, `summary` in one line.
+    """What reads one format; a `Format`, or what a package of your own gives in its place."""
 
-    A reader of a binary format has `binary = True`; text is followed live in whole lines.
-    """
+    @property
+    def name(self) -> str:
+        """As `klinic readers` shows it."""
+
+    @property
+    def summary(self) -> str:
+        """The format in one line."""
+
+    def sniff(self, head: Head, /) -> float:
+        """How sure it is that this is its format: 0 (no) to 1 (certain), from content, never from the name."""
+
+    def open(self, head: Head, /) -> Session:
+        """Start reading a source from its first byte."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A reader as its file states it; see `Reader`. binary: text is followed live in whole lines, this is not."""
 
     name: str
     summary: str
+    sniff: Callable[[Head], float]
+    open: Callable[[Head], Session]
+    binary: bool = False
 
-    def sniff(self, head: Head) -> float:
-        """How sure it is that this is its format: 0 (no) to 1 (certain), from content, never from the name."""
 
-    def open(self, head: Head) -> Session:
-        """Start reading a source from its first byte."""
+def shows(pattern: bytes) -> Callable[[Head], float]:
+    """To sniff by: quite sure (0.9) of a format where its beginning holds one such text."""
+    return lambda head: 0.9 if re.search(pattern, head.data) else 0.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from klinic.diagnostics.readers._metricline import start_of
 from klinic.diagnostics.readers._text import head_frames
 from klinic.diagnostics.readers._verlsession import VerlSession
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 
 _SIGNS = re.compile(
     r"\((?:main_task|TaskRunner\w*|\w*WorkerDict\w*(?::\d+ WorkerDict)?) pid=|\{'actor_rollout_ref': |"
@@ -23,24 +23,19 @@ def _raw_lines(head: Head) -> Iterator[str]:
             yield line.decode("utf-8", "replace")
 
 
-class ConsoleReader:
-    """See the module."""
-
-    name = "verl-console"
-    summary = "verl's console log (0.1 to 0.9.1), also wrapped, coloured, prefixed by Ray or glued to progress bars"
-
-    def sniff(self, head: Head) -> float:
-        """Certain with a metric line, likely with verl's own words."""
-        frames = head_frames(head.data)
-        if any(start_of(frame.text) for frame in frames):
-            return 0.95
-        if not frames or head.data.lstrip()[:2] in (b'{"', b"[{"):
-            return 0.0
-        return 0.5 if any(_SIGNS.search(text) for text in _raw_lines(head)) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return VerlSession(framework="verl")
+def _sniff(head: Head) -> float:
+    """Certain with a metric line, likely with verl's own words."""
+    frames = head_frames(head.data)
+    if any(start_of(frame.text) for frame in frames):
+        return 0.95
+    if not frames or head.data.lstrip()[:2] in (b'{"', b"[{"):
+        return 0.0
+    return 0.5 if any(_SIGNS.search(text) for text in _raw_lines(head)) else 0.0
 
 
-READER = ConsoleReader()
+READER = Format(
+    "verl-console",
+    "verl's console log (0.1 to 0.9.1), also wrapped, coloured, prefixed by Ray or glued to progress bars",
+    sniff=_sniff,
+    open=lambda _: VerlSession(framework="verl"),
+)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, shows
 from klinic.diagnostics.run.events import Event, ManifestRead
 
 _STEP = re.compile(r"cosmos - INFO - Step: (\d{1,12})/(\d{1,12}), (?=Loss: )")
@@ -40,19 +40,9 @@ class CosmosSession(RowSession):
         return [*plan, *self.row(texts, int(found[1]), frame.line)]
 
 
-class CosmosReader:
-    """See the module."""
-
-    name = "cosmos"
-    summary = "cosmos-rl's console: a line of metrics in words for each step"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with one such line."""
-        return 0.9 if re.search(rb"cosmos - INFO - Step: \d+/\d+, Loss: ", head.data) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return CosmosSession()
-
-
-READER = CosmosReader()
+READER = Format(
+    "cosmos",
+    "cosmos-rl's console: a line of metrics in words for each step",
+    sniff=shows(rb"cosmos - INFO - Step: \d+/\d+, Loss: "),
+    open=lambda _: CosmosSession(),
+)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import dropwhile
 
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import STEP_KEYS, TIME_KEYS
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.readers.source import LineSplitter
@@ -140,31 +140,6 @@ class Table:
             return None
 
 
-class CsvReader:
-    """CSV tables with a header."""
-
-    name = "csv"
-    summary = "CSV: verl tables (also with _ for /), W&B UI exports (several runs too), any table of metrics"
-
-    def sniff(self, head: Head) -> float:
-        """How surely the first line is a header and those after it rows of numbers as wide as that."""
-        lines = from_header(head)[:20]
-        if not head.complete and len(lines) > 1:
-            lines = lines[:-1]
-        delimiter = delimiter_of(lines)
-        if not delimiter:
-            return 0.0
-        header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()] or [[]]
-        if not _is_header(header):
-            return 0.0
-        good = sum(_is_row(row, len(header), delimiter) for row in rows)
-        return 0.4 if not rows else (0.5 + 0.45 * good / len(rows) if good else 0.0)
-
-    def open(self, head: Head) -> Table:
-        """Start at the header."""
-        return Table(delimiter_of(from_header(head)[:1]) or ",")
-
-
 def from_header(head: Head) -> list[str]:
     """The lines from the header on."""
     lines = head.data.decode("utf-8-sig", "replace").lstrip().splitlines()
@@ -200,4 +175,24 @@ def _is_row(cells: list[str], width: int, delimiter: str) -> bool:
     return numbers > words
 
 
-READER = CsvReader()
+def _sniff(head: Head) -> float:
+    """How surely the first line is a header and those after it rows of numbers as wide as that."""
+    lines = from_header(head)[:20]
+    if not head.complete and len(lines) > 1:
+        lines = lines[:-1]
+    delimiter = delimiter_of(lines)
+    if not delimiter:
+        return 0.0
+    header, *rows = [cells_of(line, delimiter) for line in lines if line.strip()] or [[]]
+    if not _is_header(header):
+        return 0.0
+    good = sum(_is_row(row, len(header), delimiter) for row in rows)
+    return 0.4 if not rows else (0.5 + 0.45 * good / len(rows) if good else 0.0)
+
+
+READER = Format(
+    "csv",
+    "CSV: verl tables (also with _ for /), W&B UI exports (several runs too), any table of metrics",
+    sniff=_sniff,
+    open=lambda head: Table(delimiter_of(from_header(head)[:1]) or ","),
+)

@@ -16,7 +16,7 @@ from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._spacing import Spacing
 from klinic.diagnostics.readers._text import Bar, Frame, find_bar, head_frames
 from klinic.diagnostics.readers._values import decimals, number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.rl import framework_of
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, ManifestRead, Meta, Note, Row
 
@@ -183,22 +183,17 @@ class DictRowSession(RowSession):
             yield Meta(not_rl=_SUPERVISED)
 
 
-class DictRowReader:
-    """See the module."""
-
-    name = "trl"
-    summary = "dict rows of TRL, ms-swift and Unsloth, bare or glued to a progress bar, also with values as strings"
-
-    def sniff(self, head: Head) -> float:
-        """Certain with one row of the Trainer's."""
-        if b"{'" not in head.data:
-            return 0.0
-        rows = (row_text(frame.text) for frame in head_frames(head.data))
-        return 0.9 if any(row and len(_PAIR.findall(row[1] + "}")) >= 3 for row in rows) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return DictRowSession()
+def _sniff(head: Head) -> float:
+    """Certain with one row of the Trainer's."""
+    if b"{'" not in head.data:
+        return 0.0
+    rows = (row_text(frame.text) for frame in head_frames(head.data))
+    return 0.9 if any(row and len(_PAIR.findall(row[1] + "}")) >= 3 for row in rows) else 0.0
 
 
-READER = DictRowReader()
+READER = Format(
+    "trl",
+    "dict rows of TRL, ms-swift and Unsloth, bare or glued to a progress bar, also with values as strings",
+    sniff=_sniff,
+    open=lambda _: DictRowSession(),
+)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from klinic.diagnostics.readers._blocks import BlockSession
 from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, shows
 from klinic.diagnostics.run.events import Event
 
 _STEP = re.compile(r"Step (\d{1,12})")
@@ -19,9 +19,7 @@ _LEAF = re.compile(r"( +)([\w.@+-]+): (\.nan|-?\.inf|[-+\d.eE]+)")
 _BRANCH = re.compile(r"( *)([\w.@+-]+):")
 _SPECIAL = {".nan": "nan", ".inf": "inf", "-.inf": "-inf"}
 _GROUPS = rb"actor|critic|reward|response_length|prompt_length|global_seqlen|perf|timing_s|timing_per_token_ms|val"
-_SIGN = re.compile(
-    rb"(?:^|[\n) ])Step \d+\s*\n[^\n]{0,80}?\b(?:" + _GROUPS + rb"):\s*\n[^\n]{0,80}?  [\w.@+-]+: [-.\d]"
-)
+_SIGN = rb"(?:^|[\n) ])Step \d+\s*\n[^\n]{0,80}?\b(?:" + _GROUPS + rb"):\s*\n[^\n]{0,80}?  [\w.@+-]+: [-.\d]"
 
 
 class EasyR1Session(BlockSession):
@@ -74,19 +72,9 @@ class EasyR1Session(BlockSession):
         return [name for _, name in self._path]
 
 
-class EasyR1Reader:
-    """See the module."""
-
-    name = "easyr1"
-    summary = "EasyR1's console logger: a step, then its metrics as a YAML tree"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with a step above a group of verl's metrics."""
-        return 0.9 if _SIGN.search(head.data) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return EasyR1Session()
-
-
-READER = EasyR1Reader()
+READER = Format(
+    "easyr1",
+    "EasyR1's console logger: a step, then its metrics as a YAML tree",
+    sniff=shows(_SIGN),
+    open=lambda _: EasyR1Session(),
+)

@@ -8,7 +8,7 @@ from json import JSONDecoder
 from typing import Any
 
 from klinic.diagnostics.readers._whole import Whole
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
@@ -64,24 +64,19 @@ def _before_damage(text: str) -> Iterator[tuple[Any, int]]:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
 
 
-class JsonArrayReader:
-    """See the module."""
-
-    name = "json-array"
-    summary = "a JSON array of rows, flat or nested; also objects one after the other that are no JSON lines"
-
-    def sniff(self, head: Head) -> float:
-        """Sure where the first objects hold numbers; outside an array there must be two of them."""
-        least = 1 if _BEGINS.match(head.data) else 2 if _PRETTY.match(head.data) or _CLOSE.match(head.data) else 0
-        if not least:
-            return 0.0
-        records = _before_damage(head.data.decode("utf-8-sig", "replace"))
-        found = [_row(record, 1) for (record, _), _ in zip(records, range(SNIFFED), strict=False)]
-        return 0.9 if len([row for row in found if row]) >= least else 0.0
-
-    def open(self, head: Head) -> JsonArray:
-        """Start at the first byte."""
-        return JsonArray()
+def _sniff(head: Head) -> float:
+    """Sure where the first objects hold numbers; outside an array there must be two of them."""
+    least = 1 if _BEGINS.match(head.data) else 2 if _PRETTY.match(head.data) or _CLOSE.match(head.data) else 0
+    if not least:
+        return 0.0
+    records = _before_damage(head.data.decode("utf-8-sig", "replace"))
+    found = [_row(record, 1) for (record, _), _ in zip(records, range(SNIFFED), strict=False)]
+    return 0.9 if len([row for row in found if row]) >= least else 0.0
 
 
-READER = JsonArrayReader()
+READER = Format(
+    "json-array",
+    "a JSON array of rows, flat or nested; also objects one after the other that are no JSON lines",
+    sniff=_sniff,
+    open=lambda _: JsonArray(),
+)

@@ -11,7 +11,7 @@ import orjson
 from klinic.diagnostics.readers._fastjson import Shape, merged
 from klinic.diagnostics.readers._jsonvalues import is_number, number, step_of, whole, word_of
 from klinic.diagnostics.readers._nativejson import Stretch, Worth
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.readers.source import LineSplitter
 from klinic.diagnostics.run.events import Event, Line, Meta, Note, Row
@@ -191,32 +191,27 @@ class JsonLines:
             yield Meta(framework=framework)
 
 
-class JsonLinesReader:
-    """JSON lines, one object with metrics a line."""
-
-    name = "jsonl"
-    summary = "JSON lines: verl file logger, klinic metrics.jsonl, ms-swift, W&B history, flat or nested tables"
-
-    def sniff(self, head: Head) -> float:
-        """The share of whole lines that are JSON objects with numbers."""
-        lines = [line for line in head.data.split(b"\n")[: SNIFFED_LINES + 1] if line.strip()]
-        if not lines or not lines[0].lstrip().startswith(b"{"):
-            return 0.0
-        whole = lines[:-1] if len(lines) > 1 else lines
-        good = sum(self._is_row(line) for line in whole)
-        return 0.0 if not good else 0.5 + 0.48 * good / len(whole)
-
-    def open(self, head: Head) -> JsonLines:
-        """Start at the first line."""
-        return JsonLines()
-
-    @staticmethod
-    def _is_row(line: bytes) -> bool:
-        try:
-            record = parse(line)
-        except ValueError:
-            return False
-        return isinstance(record, dict) and row_of(record) is not None
+def _sniff(head: Head) -> float:
+    """The share of whole lines that are JSON objects with numbers."""
+    lines = [line for line in head.data.split(b"\n")[: SNIFFED_LINES + 1] if line.strip()]
+    if not lines or not lines[0].lstrip().startswith(b"{"):
+        return 0.0
+    whole = lines[:-1] if len(lines) > 1 else lines
+    good = sum(_is_row(line) for line in whole)
+    return 0.0 if not good else 0.5 + 0.48 * good / len(whole)
 
 
-READER = JsonLinesReader()
+def _is_row(line: bytes) -> bool:
+    try:
+        record = parse(line)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and row_of(record) is not None
+
+
+READER = Format(
+    "jsonl",
+    "JSON lines: verl file logger, klinic metrics.jsonl, ms-swift, W&B history, flat or nested tables",
+    sniff=_sniff,
+    open=lambda _: JsonLines(),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.csv_ import STEPS, cell, cells_of, delimiter_of, from_header
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.readers.source import LineSplitter
@@ -68,27 +68,22 @@ class LongTable:
             self._rows.setdefault(int(step), {})[name] = value
 
 
-class LongTableReader:
-    """See the module."""
-
-    name = "csv-long"
-    summary = "CSV with a line for each step and metric (step, key, value), as MLflow and databases export it"
-
-    def sniff(self, head: Head) -> float:
-        """Sure where the header names step, metric and value, and the first line has a number there."""
-        lines = from_header(head)[:2]
-        delimiter = delimiter_of(lines)
-        found = places(cells_of(lines[0], delimiter)) if delimiter and len(lines) > 1 else None
-        if not found:
-            return 0.0
-        try:
-            return 0.96 if cell(cells_of(lines[1], delimiter)[found[2]], delimiter) is not None else 0.0
-        except (ValueError, IndexError):
-            return 0.0
-
-    def open(self, head: Head) -> LongTable:
-        """Start at the header."""
-        return LongTable(delimiter_of(from_header(head)[:1]) or ",")
+def _sniff(head: Head) -> float:
+    """Sure where the header names step, metric and value, and the first line has a number there."""
+    lines = from_header(head)[:2]
+    delimiter = delimiter_of(lines)
+    found = places(cells_of(lines[0], delimiter)) if delimiter and len(lines) > 1 else None
+    if not found:
+        return 0.0
+    try:
+        return 0.96 if cell(cells_of(lines[1], delimiter)[found[2]], delimiter) is not None else 0.0
+    except (ValueError, IndexError):
+        return 0.0
 
 
-READER = LongTableReader()
+READER = Format(
+    "csv-long",
+    "CSV with a line for each step and metric (step, key, value), as MLflow and databases export it",
+    sniff=_sniff,
+    open=lambda head: LongTable(delimiter_of(from_header(head)[:1]) or ","),
+)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from klinic.diagnostics.readers._blocks import BlockSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, shows
 from klinic.diagnostics.run.events import Event, ManifestRead
 
 _STEP = re.compile(r"={5,} (Step|Epoch) (\d{1,9})/(\d{1,9}) ={5,}")
@@ -91,20 +91,9 @@ class NemoRlSession(BlockSession):
         return {name or f"{self._section}/{item[1]}": item[2]}
 
 
-class NemoRlReader:
-    """See the module."""
-
-    name = "nemo-rl"
-    summary = "NeMo-RL's console: a title per step, results, times and rates as bullets below"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with the title of the results above one of their bullets."""
-        found = re.search(rb"(?:Training|Validation) Results:[^\n]*\n\s*\xe2\x80\xa2 [A-Z][\w ]+: ", head.data)
-        return 0.9 if found else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return NemoRlSession()
-
-
-READER = NemoRlReader()
+READER = Format(
+    "nemo-rl",
+    "NeMo-RL's console: a title per step, results, times and rates as bullets below",
+    sniff=shows(rb"(?:Training|Validation) Results:[^\n]*\n\s*\xe2\x80\xa2 [A-Z][\w ]+: "),
+    open=lambda _: NemoRlSession(),
+)

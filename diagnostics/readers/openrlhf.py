@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, shows
 from klinic.diagnostics.run.events import Event
 
 _STEP = re.compile(r"Global step (\d{1,12})(?: \[\w+\])?: \{'")
@@ -32,19 +32,9 @@ class OpenRlhfSession(RowSession):
         return self.row(dict(_PAIR.findall(frame.text, found.end() - 2)), int(found[1]), frame.line) if found else None
 
 
-class OpenRlhfReader:
-    """See the module."""
-
-    name = "openrlhf"
-    summary = "OpenRLHF's log: a dict of metrics behind each global step"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with one such line."""
-        return 0.9 if re.search(rb"Global step \d+(?: \[\w+\])?: \{'", head.data) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return OpenRlhfSession()
-
-
-READER = OpenRlhfReader()
+READER = Format(
+    "openrlhf",
+    "OpenRLHF's log: a dict of metrics behind each global step",
+    sniff=shows(rb"Global step \d+(?: \[\w+\])?: \{'"),
+    open=lambda _: OpenRlhfSession(),
+)

@@ -6,7 +6,7 @@ from klinic.diagnostics.readers import _strangers as strangers
 from klinic.diagnostics.readers._package import framework_in
 from klinic.diagnostics.readers._text import Frame, looks_like_text
 from klinic.diagnostics.readers._verlsession import VerlSession
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.dictrows import DictRowSession
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
@@ -44,19 +44,14 @@ class PlainTextSession(VerlSession):
         return events
 
 
-class PlainTextReader:
-    """See the module."""
-
-    name = "text"
-    summary = "any text log without metrics that another reader knows: errors, tracebacks and config in it are judged"
-
-    def sniff(self, head: Head) -> float:
-        """The last resort for text."""
-        return 0.05 if looks_like_text(head.data) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return PlainTextSession(head.data)
+def _sniff(head: Head) -> float:
+    """The last resort for text."""
+    return 0.05 if looks_like_text(head.data) else 0.0
 
 
-READER = PlainTextReader()
+READER = Format(
+    "text",
+    "any text log without metrics that another reader knows: errors, tracebacks and config in it are judged",
+    sniff=_sniff,
+    open=lambda head: PlainTextSession(head.data),
+)

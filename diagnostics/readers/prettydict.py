@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.run.events import Event, Note, Row
 
 MAX_LINES = 2000
@@ -97,29 +97,24 @@ class PrettyDictSession(RowSession):
         return self._end(closed=False)
 
 
-class PrettyDictReader:
-    """See the module."""
-
-    name = "slime"
-    summary = "slime's metric dicts, on one line or pretty-printed over many"
-
-    def sniff(self, head: Head) -> float:
-        """Sure with a dict of three such numbers in Python's spelling."""
-        if b"train/" not in head.data and b"rollout/" not in head.data:
-            return 0.0
-        found = 0
-        for frame in head_frames(head.data):
-            text = frame.text.strip()
-            if "{'" in text and _INLINE.search(text):
-                return 0.85
-            found = found + 1 if text[:1] == "'" and pairs(text) else 0
-            if found == 3:
-                return 0.8
+def _sniff(head: Head) -> float:
+    """Sure with a dict of three such numbers in Python's spelling."""
+    if b"train/" not in head.data and b"rollout/" not in head.data:
         return 0.0
+    found = 0
+    for frame in head_frames(head.data):
+        text = frame.text.strip()
+        if "{'" in text and _INLINE.search(text):
+            return 0.85
+        found = found + 1 if text[:1] == "'" and pairs(text) else 0
+        if found == 3:
+            return 0.8
+    return 0.0
 
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return PrettyDictSession()
 
-
-READER = PrettyDictReader()
+READER = Format(
+    "slime",
+    "slime's metric dicts, on one line or pretty-printed over many",
+    sniff=_sniff,
+    open=lambda _: PrettyDictSession(),
+)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.readers._whole import Whole
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.beside import beside, parse_overrides
 from klinic.diagnostics.readers.jsonl import JsonLines, parse
 from klinic.diagnostics.readers.part import Part
@@ -175,25 +175,20 @@ def parts(folder: Path) -> tuple[Part, ...]:
     )
 
 
-class RunDirectoryReader:
-    """A run directory, by its manifest."""
-
-    name = "rundir"
-    summary = "klinic run directory: run.json, metrics.jsonl, events.jsonl, samples.jsonl, console.log as one run"
-
-    def sniff(self, head: Head) -> float:
-        """Sure where the content is one JSON object with a manifest's keys."""
-        if not head.data.lstrip().startswith(b"{") or b'"status"' not in head.data:
-            return 0.0
-        try:
-            data = parse(head.data)
-        except ValueError:
-            return 0.0
-        return 0.99 if isinstance(data, dict) and {"schema", "id", "status"} <= data.keys() else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Read the manifest alone."""
-        return Manifest()
+def _sniff(head: Head) -> float:
+    """Sure where the content is one JSON object with a manifest's keys."""
+    if not head.data.lstrip().startswith(b"{") or b'"status"' not in head.data:
+        return 0.0
+    try:
+        data = parse(head.data)
+    except ValueError:
+        return 0.0
+    return 0.99 if isinstance(data, dict) and {"schema", "id", "status"} <= data.keys() else 0.0
 
 
-READER = RunDirectoryReader()
+READER = Format(
+    "rundir",
+    "klinic run directory: run.json, metrics.jsonl, events.jsonl, samples.jsonl, console.log as one run",
+    sniff=_sniff,
+    open=lambda _: Manifest(),
+)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from klinic.diagnostics.readers._blocks import BlockSession
 from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, shows
 from klinic.diagnostics.run.events import Event
 
 _START = re.compile(r"=+ .*METRICS STEP (\d{1,12})\b.* =+$")
@@ -39,20 +39,9 @@ class StepBlockSession(BlockSession):
         return self.ended()
 
 
-class StepBlockReader:
-    """See the module."""
-
-    name = "torchforge"
-    summary = "torchforge's METRICS STEP blocks, one metric a line"
-
-    def sniff(self, head: Head) -> float:
-        """Certain with a head line."""
-        found = re.search(rb"=+ [^\n]*METRICS STEP \d+\b[^\n]* =+", head.data)
-        return 0.9 if found else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return StepBlockSession()
-
-
-READER = StepBlockReader()
+READER = Format(
+    "torchforge",
+    "torchforge's METRICS STEP blocks, one metric a line",
+    sniff=shows(rb"=+ [^\n]*METRICS STEP \d+\b[^\n]* =+"),
+    open=lambda _: StepBlockSession(),
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.run.events import Event, Row
 
 _KEY = r"(?:[-*]\s+)?(?P<key>_\w+|[\w.@()\-]+(?:/[\w.@()\-]+)+)"
@@ -57,24 +57,19 @@ class SummarySession(RowSession):
         return self.told(Row(values, whole, line=self._line))
 
 
-class SummaryReader:
-    """See the module."""
-
-    name = "summary"
-    summary = "a run's summary as text: `name: value` or `name: mean=.. min=.. max=..` a line"
-
-    def sniff(self, head: Head) -> float:
-        """Sure where nearly every line is an item and three of them are metrics."""
-        if head.data.count(b": ") < 3:
-            return 0.0
-        texts = [frame.text for frame in head_frames(head.data)[:2000] if frame.text.strip()]
-        found = [item(text) for text in texts]
-        metrics = sum(any("/" in name for name in values) for values in found)
-        return 0.6 if metrics >= 3 and sum(map(bool, found)) >= 0.8 * len(texts) else 0.0
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return SummarySession()
+def _sniff(head: Head) -> float:
+    """Sure where nearly every line is an item and three of them are metrics."""
+    if head.data.count(b": ") < 3:
+        return 0.0
+    texts = [frame.text for frame in head_frames(head.data)[:2000] if frame.text.strip()]
+    found = [item(text) for text in texts]
+    metrics = sum(any("/" in name for name in values) for values in found)
+    return 0.6 if metrics >= 3 and sum(map(bool, found)) >= 0.8 * len(texts) else 0.0
 
 
-READER = SummaryReader()
+READER = Format(
+    "summary",
+    "a run's summary as text: `name: value` or `name: mean=.. min=.. max=..` a line",
+    sniff=_sniff,
+    open=lambda _: SummarySession(),
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from klinic.diagnostics.readers._rows import RowSession
 from klinic.diagnostics.readers._text import Frame, head_frames
 from klinic.diagnostics.readers._values import number
-from klinic.diagnostics.readers.base import Head, Session
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.run.events import Event, Row
 
 _BARS = "|│┃║"
@@ -62,26 +62,21 @@ class TableSession(RowSession):
         return self.row(texts, int(step), frame.line)
 
 
-class TableReader:
-    """See the module."""
-
-    name = "table"
-    summary = "a table in text (Markdown, box-drawing, tabs) whose first column is the step"
-
-    def sniff(self, head: Head) -> float:
-        """Likely with a head line and a row of numbers below it."""
-        if b"step" not in head.data.lower():
-            return 0.0
-        session = TableSession()
-        for frame in head_frames(head.data)[:5000]:
-            found = session.rows(frame) if frame.text else None
-            if any(isinstance(event, Row) for event in found or ()):
-                return 0.45
+def _sniff(head: Head) -> float:
+    """Likely with a head line and a row of numbers below it."""
+    if b"step" not in head.data.lower():
         return 0.0
+    session = TableSession()
+    for frame in head_frames(head.data)[:5000]:
+        found = session.rows(frame) if frame.text else None
+        if any(isinstance(event, Row) for event in found or ()):
+            return 0.45
+    return 0.0
 
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        return TableSession()
 
-
-READER = TableReader()
+READER = Format(
+    "table",
+    "a table in text (Markdown, box-drawing, tabs) whose first column is the step",
+    sniff=_sniff,
+    open=lambda _: TableSession(),
+)

@@ -11,7 +11,7 @@ from klinic.diagnostics.readers import protowire as wire
 from klinic.diagnostics.readers._crc import wrong
 from klinic.diagnostics.readers._fastevents import Layout, layout_at
 from klinic.diagnostics.readers._tensorproto import scalar_of_tensor
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import parse
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.run.config import flatten
@@ -199,20 +199,15 @@ def _arguments(text: str) -> Iterator[Event]:
         yield ConfigRead(dict(flatten(tree)), user=False, where="TensorBoard text (args)")
 
 
-class TensorBoardReader:
-    """TensorBoard event files."""
-
-    name = "tensorboard"
-    summary = "TensorBoard event files (events.out.tfevents.*), several files of one folder as one run"
-    binary = True
-
-    def sniff(self, head: Head) -> float:
-        """Sure where the first frame's length has its right CRC."""
-        return 1.0 if tfrecord.starts_a_record(head.data) else 0.0
-
-    def open(self, head: Head) -> EventFile:
-        """Start at the first record."""
-        return EventFile()
+def _sniff(head: Head) -> float:
+    """Sure where the first frame's length has its right CRC."""
+    return 1.0 if tfrecord.starts_a_record(head.data) else 0.0
 
 
-READER = TensorBoardReader()
+READER = Format(
+    "tensorboard",
+    "TensorBoard event files (events.out.tfevents.*), several files of one folder as one run",
+    sniff=_sniff,
+    open=lambda _: EventFile(),
+    binary=True,
+)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from klinic.diagnostics.readers._whole import Whole
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.run.events import ConfigRead, Event, Meta, Note
@@ -66,22 +66,17 @@ def _salvaged(text: str) -> Iterator[Any]:
         yield record
 
 
-class TrainerStateReader:
-    """A checkpoint's trainer state."""
-
-    name = "trainer-state"
-    summary = "trainer_state.json of transformers and TRL: its log_history"
-
-    def sniff(self, head: Head) -> float:
-        """Sure where a JSON object has a `log_history`."""
-        start = head.data.lstrip()[:1]
-        if start != b"{" or KEY not in head.data:
-            return 0.0
-        return 0.99 if b'"global_step"' in head.data or b'"epoch"' in head.data else 0.6
-
-    def open(self, head: Head) -> TrainerState:
-        """Start at the first byte."""
-        return TrainerState()
+def _sniff(head: Head) -> float:
+    """Sure where a JSON object has a `log_history`."""
+    start = head.data.lstrip()[:1]
+    if start != b"{" or KEY not in head.data:
+        return 0.0
+    return 0.99 if b'"global_step"' in head.data or b'"epoch"' in head.data else 0.6
 
 
-READER = TrainerStateReader()
+READER = Format(
+    "trainer-state",
+    "trainer_state.json of transformers and TRL: its log_history",
+    sniff=_sniff,
+    open=lambda _: TrainerState(),
+)

@@ -11,7 +11,7 @@ import orjson
 from klinic.diagnostics.readers import protowire as wire
 from klinic.diagnostics.readers._leveldb import Records
 from klinic.diagnostics.readers._nativestore import Items
-from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
 from klinic.diagnostics.run.config import flatten
@@ -230,20 +230,15 @@ def _run(data: bytes) -> Iterator[Event]:
     yield Happened("resumed" if resumed else "started", step, time)
 
 
-class WandbReader:
-    """W&B offline datastores."""
-
-    name = "wandb"
-    summary = "W&B offline run (run-*.wandb): history, config, summary; output.log beside it"
-    binary = True
-
-    def sniff(self, head: Head) -> float:
-        """Sure where the datastore's magic stands."""
-        return 1.0 if head.data.startswith(MAGIC) else 0.0
-
-    def open(self, head: Head) -> Datastore:
-        """Start at the file's header."""
-        return Datastore()
+def _sniff(head: Head) -> float:
+    """Sure where the datastore's magic stands."""
+    return 1.0 if head.data.startswith(MAGIC) else 0.0
 
 
-READER = WandbReader()
+READER = Format(
+    "wandb",
+    "W&B offline run (run-*.wandb): history, config, summary; output.log beside it",
+    sniff=_sniff,
+    open=lambda _: Datastore(),
+    binary=True,
+)

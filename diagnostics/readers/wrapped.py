@@ -6,7 +6,7 @@ import copy
 from functools import lru_cache
 
 from klinic.diagnostics.readers._envelopes import Envelope, Prefixed, envelope_of
-from klinic.diagnostics.readers.base import Head, Reader, Session
+from klinic.diagnostics.readers.base import Format, Head, Reader, Session
 from klinic.diagnostics.readers.plaintext import READER as PLAIN
 from klinic.diagnostics.readers.registry import readers
 from klinic.diagnostics.readers.source import LineSplitter
@@ -54,32 +54,33 @@ def _opened(data: bytes) -> tuple[tuple[Envelope, ...], bytes]:
     return tuple(layers), data
 
 
-class WrappedReader:
-    """See the module."""
-
-    name = "wrapped"
-    summary = "a log inside the lines of Docker, Kubernetes, journald, Slurm, a log service, an HTML page or a notebook"
-
-    def sniff(self, head: Head) -> float:
-        """A little surer than the reader of what is inside; certain where every line is an object of a log service."""
-        layers, data = _opened(head.data)
-        found = self._inside(Head(data, head.path, head.complete)) if layers and data.strip() else None
-        if found is None:
-            return 0.0
-        return 0.99 if head.data[:1] in (b"{", b"[") else found[1] + 0.01
-
-    def open(self, head: Head) -> Session:
-        """Start reading."""
-        layers, data = _opened(head.data)
-        inner = Head(data, head.path, head.complete)
-        found = self._inside(inner)
-        return Wrapped(copy.deepcopy(layers), found[0] if found else PLAIN, inner)
-
-    def _inside(self, head: Head) -> tuple[Reader, float] | None:
-        """The reader of text that is surest of what is inside, and how sure it is."""
-        others = [reader for reader in readers() if reader is not self and not getattr(reader, "binary", False)]
-        score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in others), key=lambda it: it[:2])
-        return (best, score) if score > 0 else None
+def _sniff(head: Head) -> float:
+    """A little surer than the reader of what is inside; certain where every line is an object of a log service."""
+    layers, data = _opened(head.data)
+    found = _inside(Head(data, head.path, head.complete)) if layers and data.strip() else None
+    if found is None:
+        return 0.0
+    return 0.99 if head.data[:1] in (b"{", b"[") else found[1] + 0.01
 
 
-READER = WrappedReader()
+def _open(head: Head) -> Session:
+    """Start reading."""
+    layers, data = _opened(head.data)
+    inner = Head(data, head.path, head.complete)
+    found = _inside(inner)
+    return Wrapped(copy.deepcopy(layers), found[0] if found else PLAIN, inner)
+
+
+def _inside(head: Head) -> tuple[Reader, float] | None:
+    """The reader of text that is surest of what is inside, and how sure it is."""
+    others = [reader for reader in readers() if reader is not READER and not getattr(reader, "binary", False)]
+    score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in others), key=lambda it: it[:2])
+    return (best, score) if score > 0 else None
+
+
+READER = Format(
+    "wrapped",
+    "a log inside the lines of Docker, Kubernetes, journald, Slurm, a log service, an HTML page or a notebook",
+    sniff=_sniff,
+    open=_open,
+)
