@@ -6,14 +6,14 @@ import errno
 import stat
 from pathlib import Path
 
+from klinic.diagnostics.pipe import opened
+from klinic.diagnostics.readerror import ReadError
+
 MOST = 64 << 20  # bytes
 
 
 def small_file(path: Path) -> bytes:
     """All bytes of a file or of a pipe that has a writer. Raises OSError, whose text is one line."""
-    from klinic.diagnostics.readers._pipe import opened
-    from klinic.diagnostics.readers.registry import ReadError
-
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a device, no file", str(path))

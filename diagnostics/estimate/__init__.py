@@ -5,21 +5,16 @@ from klinic.diagnostics.estimate.estimate import Estimate, estimate
 from klinic.diagnostics.estimate.fit import Largest, largest
 from klinic.diagnostics.estimate.gpus import Gpu, gpu_named, gpus
 from klinic.diagnostics.estimate.layout import Lengths
-from klinic.diagnostics.estimate.models import find_shape, known_names
-from klinic.diagnostics.estimate.shape import Shape
 
 __all__ = [
     "Estimate",
     "Gpu",
     "Largest",
     "Lengths",
-    "Shape",
     "Span",
     "estimate",
-    "find_shape",
     "gpu_named",
     "gpus",
-    "known_names",
     "largest",
     "seconds",
 ]

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from klinic.diagnostics.estimate.models import find_shape
-from klinic.diagnostics.estimate.shape import Shape
+from klinic.diagnostics.models import Shape, find_shape
 from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
 
 BYTES = {"fp32": 4, "float32": 4, "float": 4, "bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2, "half": 2, "auto": 2}

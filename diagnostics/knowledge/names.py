@@ -7,9 +7,8 @@ from functools import cache
 from typing import Any
 
 from klinic.diagnostics.knowledge.tables import loaded
+from klinic.diagnostics.run.units import without_unit
 
-# `critic/lr(1e-4)`: the value is written in units of 1e-4.
-_SCALED = re.compile(r"(?P<name>.+?)\((?P<unit>1e[-+]?\d+)\)")
 # Frameworks that write their own keys verbatim; a flat CSV export of any of them is verl's.
 _FLAT_OF = ("verl", "generic")
 
@@ -18,22 +17,12 @@ def canonical(name: str, framework: str) -> str:
     """verl's name for `name` as written by `framework` ("" where unknown); an unknown name stays as it is.
 
     Units agree: a share stays a share, a KL summed over a response keeps a name of its own, and update,
-    reference and rollout KL never meet in one name. A unit in parentheses is taken off, see `scale`.
+    reference and rollout KL never meet in one name. A unit in parentheses is taken off, see `run.units`.
     """
-    scaled = _SCALED.fullmatch(name)
-    bare = scaled["name"] if scaled else name
+    bare = without_unit(name)
     table = _family(framework)
     known = _aliases(table).get(bare)
     return known or _by_rule("rules", bare) or _by_flat(table, bare) or bare
-
-
-def scale(name: str) -> float:
-    """Factor that turns a value written under `name` into the unit of `canonical(name, ...)`.
-
-    1e-4 for `critic/lr(1e-4)` (verl 0.2 and older), 1 for nearly everything else.
-    """
-    scaled = _SCALED.fullmatch(name)
-    return float(scaled["unit"]) if scaled else 1.0
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.readers.reading import Plan, Reading, as_path, counts, holds_something, os_error
-from klinic.diagnostics.readers.registry import ReadError
 from klinic.diagnostics.readers.remote import is_remote
 from klinic.diagnostics.run import Run
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.pipe import opened
 from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
-from klinic.diagnostics.readers._pipe import opened
 from klinic.diagnostics.verlconfig.overrides import override
 
 MAX_BYTES = 4_000_000

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from klinic.diagnostics.readerror import ClosedError, ReadError
 from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import Plan, counts, read
-from klinic.diagnostics.readers.registry import ADVICE, ClosedError, ReadError, readers, session
+from klinic.diagnostics.readers.registry import ADVICE, readers, session
 from klinic.diagnostics.readers.remote import is_remote, local
 from klinic.diagnostics.run import Run
 

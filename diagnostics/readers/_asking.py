@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Any, TypeVar
 
-from klinic.diagnostics.readers.registry import ReadError
+from klinic.diagnostics.readerror import ReadError
 
 ANSWER_S = 45.0  # for an answer of a few bytes: gcsfs by itself tries a dead server for up to 37 s
 BYTES_S = 180.0  # for a list of files, or a block of one

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers._copied import CopiedRun
-from klinic.diagnostics.readers.registry import ReadError
 
 SCHEMES = ("mlflow", "mlflow+https")
 SHORT = "runs:/"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from klinic.diagnostics.pipe import opened, standard_input
 from klinic.diagnostics.readers._lookahead import foreseen
-from klinic.diagnostics.readers._pipe import opened, standard_input
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for

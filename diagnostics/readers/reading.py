@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.readers._pipe import STDIN
+from klinic.diagnostics.pipe import STDIN
+from klinic.diagnostics.readerror import ClosedError, ReadError
 from klinic.diagnostics.readers.part import Part, PartReading, StaleError
-from klinic.diagnostics.readers.registry import ClosedError, ReadError, is_binary, unknown
+from klinic.diagnostics.readers.registry import is_binary, unknown
 from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
 from klinic.diagnostics.smallfile import small_file

@@ -9,19 +9,12 @@ from functools import cache
 from pathlib import Path
 
 from klinic.diagnostics.entries import entry_points
+from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers import _strangers as strangers
 from klinic.diagnostics.readers.base import Head, Reader, Session
 
 GROUP = "klinic.readers"
 ADVICE = "give the log of a training run (klinic readers lists the formats)"
-
-
-class ReadError(Exception):
-    """A source that cannot be read; the message is one line: what was tried and seen, where, what to do."""
-
-
-class ClosedError(ReadError):
-    """A source that is there and cannot be opened: its permissions, or a disk at fault."""
 
 
 @cache

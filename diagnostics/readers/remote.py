@@ -18,10 +18,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers import mlflow, wandb_api
 from klinic.diagnostics.readers._asking import ANSWER_S, BYTES_S, NOTHING, Asker
 from klinic.diagnostics.readers._copied import CopiedRun
-from klinic.diagnostics.readers.registry import ReadError
 
 SCHEMES = ("s3", "gs", "gcs", "hdfs", "webhdfs", "ssh", "sftp", "http", "https")
 BLOCK, OVERLAP = 8 << 20, 64  # bytes fetched at once, and looked at again where a file grew

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers._copied import CopiedRun
-from klinic.diagnostics.readers.registry import ReadError
 
 SCHEME = "wandb://"
 REQUEST_S, LONGEST_S = 30, 300.0  # for one request; for all of a look, a long history page by page

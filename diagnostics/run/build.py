@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.backwards import SAID as BACKWARDS
 from klinic.diagnostics.run.backwards import newest_first, righted
 from klinic.diagnostics.run.cells import MAX_METRICS
@@ -31,6 +30,7 @@ from klinic.diagnostics.run.rows import Rows
 from klinic.diagnostics.run.secrets import masked, masked_tree
 from klinic.diagnostics.run.stretches import merged_config, merged_manifest, rising
 from klinic.diagnostics.run.trackers import only_ours, without_ours
+from klinic.diagnostics.run.units import unit
 
 MAX_SAMPLES = 2000
 MAX_NOTES = 50
@@ -161,7 +161,7 @@ class RunBuilder:
         self._printed = printed
         for raw, digits in printed.items():
             name = self._rows.columns.name(raw)
-            digits -= round(math.log10(scale(raw)))
+            digits -= round(math.log10(unit(raw)))
             self._decimals[name] = max(digits, self._decimals.get(name, 0))
 
     def _take_block(self, block: Block) -> None:

@@ -7,11 +7,11 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from klinic.diagnostics.knowledge.names import scale
 from klinic.diagnostics.run.cells import Cells
 from klinic.diagnostics.run.events import Block
 from klinic.diagnostics.run.model import FINITE, FIXED, MINUS_INF, NAN, PLUS_INF, SWALLOWED
 from klinic.diagnostics.run.trackers import OURS
+from klinic.diagnostics.run.units import unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ class Columns(Cells):
         known = self._names.get(raw)
         if known is None:
             name = raw if raw.startswith(OURS) else self._rename(raw)
-            known = self._names[raw] = _column_name(name), scale(raw)
+            known = self._names[raw] = _column_name(name), unit(raw)
         return known
 
     def forget_names(self) -> None:

@@ -10,10 +10,10 @@ from typing import Literal
 from klinic.diagnostics.engine.card import CardError
 from klinic.diagnostics.engine.diagnose import between, diagnose
 from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.readerror import ClosedError
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.configfile import with_config
 from klinic.diagnostics.readers.reading import Plan, counts, read
-from klinic.diagnostics.readers.registry import ClosedError
 from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.outline import Outline, outline

@@ -110,7 +110,7 @@ def learning_rate_unusual(s: Settings) -> str | None:
 
 def _weights(model: object) -> int | None:
     """Weights of the model, None where neither its folder nor the table of models tells."""
-    from klinic.diagnostics.estimate.models import find_shape
+    from klinic.diagnostics.models import find_shape
 
     shape = find_shape(model)
     return None if shape is None else shape.weights

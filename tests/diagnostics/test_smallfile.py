@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics import smallfile
+from klinic.diagnostics import pipe, smallfile
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.readers import _pipe
 
 PLAIN = str(Path(__file__).parents[1] / "data/hostile/plain.log")
 PLACES = {
@@ -26,7 +25,7 @@ def test_it_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_pipe, "WAIT", 0.1)
+    monkeypatch.setattr(pipe, "WAIT", 0.1)
     monkeypatch.setattr(smallfile, "MOST", 1 << 20)
     Path(place).parent.mkdir(exist_ok=True)
     Path("x.log").write_bytes(Path(PLAIN).read_bytes())

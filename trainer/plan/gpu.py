@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from klinic.diagnostics.estimate import find_shape
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.fit import SHARE
 from klinic.diagnostics.estimate.relief import fitted
 from klinic.diagnostics.language import tr
+from klinic.diagnostics.models import find_shape
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig.constraints import TOKENS
 from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.estimate import find_shape
+from klinic.diagnostics.models import find_shape
 
 
 def parameters(path: Any) -> int | None:

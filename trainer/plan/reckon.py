@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.estimate import Estimate, estimate, find_shape
+from klinic.diagnostics.estimate import Estimate, estimate
 from klinic.diagnostics.language import tr
+from klinic.diagnostics.models import find_shape
 from klinic.diagnostics.preflight import Found, preflight, read_source
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ACTOR

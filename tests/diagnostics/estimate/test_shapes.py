@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from klinic.diagnostics.estimate import find_shape, gpu_named, gpus, known_names
-from klinic.diagnostics.estimate.models import table
-from klinic.diagnostics.estimate.shape import shape_of
+from klinic.diagnostics.estimate import gpu_named, gpus
+from klinic.diagnostics.models import find_shape, known_names
+from klinic.diagnostics.models.find import table
+from klinic.diagnostics.models.shape import shape_of
 
 
 @pytest.mark.parametrize("row", table(), ids=lambda row: row["names"][0])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.estimate import tokens
-from klinic.diagnostics.estimate.shape import Shape, shape_of
+from klinic.diagnostics.models.shape import Shape, shape_of
 
 pytestmark = pytest.mark.slow  # models of five kinds, built and run
 torch: Any = None
@@ -94,7 +94,7 @@ def test_a_shard_is_what_fsdp2_makes(ranks: Any, name: str) -> None:
     """Sharded as verl does by apply_fsdp2: each layer by itself, then the rest; the last rank with its padding."""
     from torch.distributed.fsdp import fully_shard
 
-    from klinic.diagnostics.estimate.models import find_shape
+    from klinic.diagnostics.models import find_shape
 
     shape = find_shape(name)
     assert shape is not None

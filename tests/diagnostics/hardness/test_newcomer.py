@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from klinic.diagnostics import pipe
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.readers import _pipe
 
 PLAIN = Path(__file__).parents[2] / "data/hostile/plain.log"
 ROWS = "".join(json.dumps({"step": step, "actor/grad_norm": 1.0}) + "\n" for step in range(1, 12))
@@ -104,7 +104,7 @@ TRIED = [
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KLINIC_TRACEBACK", "1")
-    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    monkeypatch.setattr(pipe, "WAIT", 0.05)
     for name, data in FILES.items():
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_bytes(data)

@@ -6,9 +6,10 @@ from itertools import chain
 
 import pytest
 
-from klinic.diagnostics.knowledge import canonical, scale
+from klinic.diagnostics.knowledge import canonical
 from klinic.diagnostics.knowledge.names import _tables
 from klinic.diagnostics.run import Row, RunBuilder
+from klinic.diagnostics.run.units import unit
 
 UPDATE = {"actor/ppo_kl"}
 REFERENCE = {"actor/kl_loss", "actor/reward_kl_penalty", "reference_kl/sequence"}
@@ -97,8 +98,8 @@ def test_the_three_kls_never_share_a_name() -> None:
 
 
 def test_a_unit_in_parentheses_is_taken_off_and_applied() -> None:
-    assert (canonical("critic/lr(1e-4)", "verl"), scale("critic/lr(1e-4)")) == ("critic/lr", 1e-4)
-    assert scale("train/total_tokens(B)") == 1.0
+    assert (canonical("critic/lr(1e-4)", "verl"), unit("critic/lr(1e-4)")) == ("critic/lr", 1e-4)
+    assert unit("train/total_tokens(B)") == 1.0
     builder = RunBuilder("log", "console", canonical)
     builder.add([Row({"critic/lr(1e-4)": 0.1}, step=1, decimals={"critic/lr(1e-4)": 3})])
     run = builder.build()

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from klinic.diagnostics.readers import ReadError, _pipe, find, open_run, open_runs, reading, source, stretches
+from klinic.diagnostics import pipe
+from klinic.diagnostics.readers import ReadError, find, open_run, open_runs, reading, source, stretches
 from klinic.diagnostics.readers.source import Decoder
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ LINES = b"step:1 - actor/x:0.5\nstep:2 - actor/x:0.25\n"
 
 
 def test_a_pipe_without_a_writer_is_told_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    monkeypatch.setattr(pipe, "WAIT", 0.05)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ReadError, match="a pipe that nobody writes to"):
         open_run(tmp_path / "pipe")
@@ -41,11 +42,11 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_has_written_nothing_yet_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    monkeypatch.setattr(pipe, "WAIT", 0.05)
     command = ["sh", "-c", f"exec 3> pipe; sleep 0.5; cat {GOOD} >&3"]
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(command, cwd=tmp_path) as writer:
-        monkeypatch.setattr(_pipe, "WAIT", 5.0)
+        monkeypatch.setattr(pipe, "WAIT", 5.0)
         assert open_run(tmp_path / "pipe").frame.height == 11
         assert writer.wait(10) == 0
 
@@ -198,7 +199,7 @@ def test_nor_is_it_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_manifest_that_never_ends_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
 ) -> None:
-    monkeypatch.setattr(_pipe, "WAIT", 0.05)
+    monkeypatch.setattr(pipe, "WAIT", 0.05)
     for file, text in (("metrics.jsonl", '{"step": 1, "actor/x": 0.5}\n'), ("run.json", "{}"), ("launch.json", "{}")):
         (tmp_path / file).write_text(text)
     if name == "run.json":

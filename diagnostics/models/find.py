@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics import yamlio
-from klinic.diagnostics.estimate.shape import Shape, shape_of
+from klinic.diagnostics.models.shape import Shape, shape_of
 
 _VARIANT = re.compile(r"[-_](instruct|base|chat|it|hf|bf16|\d{4})(?=$|[-_])")
 

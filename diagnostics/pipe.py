@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from klinic.diagnostics.readers.registry import ReadError
+from klinic.diagnostics.readerror import ReadError
 
 WAIT = 5.0  # seconds that a named pipe is waited for; `<(command)` has its writer from the start
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
