@@ -1,8 +1,10 @@
-"""Durations as people write them: 30m, 2h, 90s, 90."""
+"""Durations as people write and read them."""
 
 from __future__ import annotations
 
 import re
+
+from klinic.diagnostics.language import tr
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -13,3 +15,15 @@ def seconds(text: str) -> float:
     if hit is None:
         raise ValueError(f"{text!r} is no duration; write 30m, 2h or 90s")
     return float(hit[1]) * _UNITS[hit[2]]
+
+
+def in_words(seconds: float) -> str:
+    """12 s, 3 min 20 s, 2 h 5 min, 3 d 4 h; nothing is shorter than 0 s."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return tr("{} s", whole)
+    if whole < 3600:
+        return tr("{} min {} s", whole // 60, whole % 60)
+    if whole < 48 * 3600:
+        return tr("{} h {} min", whole // 3600, whole % 3600 // 60)
+    return tr("{} d {} h", whole // 86400, whole % 86400 // 3600)

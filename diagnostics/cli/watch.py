@@ -27,12 +27,12 @@ from klinic.diagnostics.meant import nearest
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
-    from klinic.diagnostics.live.session import Session
-    from klinic.diagnostics.live.until import Until
+    from klinic.diagnostics.watch.session import Session
+    from klinic.diagnostics.watch.until import Until
 
 
 def _until(text: str) -> Until:
-    from klinic.diagnostics.live.until import Until
+    from klinic.diagnostics.watch.until import Until
 
     return Until.parse(text)
 
@@ -115,9 +115,9 @@ def _awaitable(until: Until | None, cards: tuple[Card, ...] | None) -> None:
 
 def _session(path: str, options: dict[str, Any], config: str | None, told: Any, plain: bool) -> Session:
     from klinic.diagnostics.live.judging import LiveJudge
-    from klinic.diagnostics.live.session import Session
     from klinic.diagnostics.live.watcher import Watcher
     from klinic.diagnostics.readers import ReadError
+    from klinic.diagnostics.watch.session import Session
 
     try:
         if config:
@@ -137,7 +137,7 @@ def _metrics(session: Session, port: int | None, host: str) -> Iterator[None]:
         return
     if find_spec("prometheus_client") is None:
         fail("--metrics-port wants the package prometheus_client: pip install 'klinic[prometheus]'")
-    from klinic.diagnostics.live.metrics import served
+    from klinic.diagnostics.watch.metrics import served
 
     with contextlib.ExitStack() as stack:
         try:
@@ -177,7 +177,7 @@ def _watched(
     session: Session, wishes: _Wishes, once: bool, until: Until | None, timeout: float | None, interval: float
 ) -> int:
     """Look until there is a reason to leave; gives the exit code."""
-    from klinic.diagnostics.live.until import TIMEOUT
+    from klinic.diagnostics.watch.until import TIMEOUT
 
     began = time.monotonic()
     with session.shown():

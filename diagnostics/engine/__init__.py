@@ -1,1 +1,1 @@
-"""See docs/design.md."""
+"""Judging a run by cards: findings, incidents, vital signs, what caused what, and what to change."""

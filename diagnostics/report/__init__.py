@@ -1,1 +1,1 @@
-"""See docs/design.md."""
+"""Saying it: the words of a diagnosis, and the formats it is written in, one a file."""

@@ -13,7 +13,7 @@ from klinic.trainer.launch.doctor import words
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
-from klinic.trainer.launch.progress import Progress, clock
+from klinic.trainer.launch.progress import Progress
 from klinic.trainer.launch.tail import Tail
 from klinic.trainer.launch.words import event_line, question, validation_lines
 
@@ -85,7 +85,6 @@ def test_words_of_the_progress():
     assert not progress.take_step({"step": 0, "data": {"val-core/x": 1.0}})
     assert progress.take_step({"step": 4, "data": {"timing_s/step": 2.0}})
     assert progress.left == 12.0
-    assert [clock(5), clock(200), clock(7500)] == ["5 s", "3 min 20 s", "2 h 5 min"]
     assert question("system\nBe kind.\nuser\nWhat?\nassistant\n") == "What?"
     assert question("anything else") == "anything else"
     assert len(validation_lines(3, {}, [{"prompt": "p", "response": "r", "score": None}] * 9)) == 7

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from klinic.trainer.launch.progress import Progress, clock
+from klinic.diagnostics.durations import in_words
+from klinic.trainer.launch.progress import Progress
 
 UNSCHEDULED = ("cannot be scheduled right now", "No available node types can fulfill resource request")
 LEAST_FREE = 64 * 2**20  # bytes
@@ -65,10 +66,10 @@ class Watchdog:
         if self._unscheduled and now - self._unscheduled > 30:
             return "Ray has too few CPUs or GPUs for verl's actors; raise ray_kwargs.ray_init.num_cpus (or free a GPU)"
         if now - max(progress.began, progress.moved) > self.limits.startup:
-            return f"no step after {clock(self.limits.startup)}; console.log shows how far it came"
+            return f"no step after {in_words(self.limits.startup)}; console.log shows how far it came"
         if now - max(self._grew, progress.moved) > self.limits.silence:
             return (
-                f"silent for {clock(self.limits.silence)} during start-up, as with too few logical CPUs for Ray's "
+                f"silent for {in_words(self.limits.silence)} during start-up, as with too few logical CPUs for Ray's "
                 "actors (ray_kwargs.ray_init.num_cpus); console.log shows how far it came"
             )
         return ""
@@ -77,4 +78,4 @@ class Watchdog:
         allowed = max(self.limits.least, self.limits.patience * progress.typical)
         if now - progress.moved <= allowed:
             return ""
-        return f"no step for {clock(now - progress.moved)} after step {progress.step}: a worker hangs or is dead"
+        return f"no step for {in_words(now - progress.moved)} after step {progress.step}: a worker hangs or is dead"

@@ -63,13 +63,3 @@ class Progress:
         if not self.total or not self.seconds:
             return None
         return max(0, self.total - self.step) * self.typical
-
-
-def clock(seconds: float) -> str:
-    """12 s, 3 min 20 s, 2 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

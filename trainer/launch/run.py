@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.run.state import BY_FINDING
 from klinic.trainer.launch.display import Display
 from klinic.trainer.launch.doctor import Doctor
@@ -15,7 +16,7 @@ from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
-from klinic.trainer.launch.progress import DONE, INIT, TRAIN, VAL, Progress, clock
+from klinic.trainer.launch.progress import DONE, INIT, TRAIN, VAL, Progress
 from klinic.trainer.launch.stages import stage
 from klinic.trainer.launch.tail import Tail
 from klinic.trainer.launch.wishes import Wishes
@@ -127,7 +128,7 @@ class _Launch:
     def _heard(self, line: str) -> None:
         self.watchdog.heard(line)
         if not self.progress.training and (words := stage(line)):
-            seconds = clock(time.monotonic() - self.progress.began)
+            seconds = in_words(time.monotonic() - self.progress.began)
             self.display.say(INIT, f"{words} ({seconds})")
 
     def _happened(self, event: Mapping[str, object]) -> None:
@@ -142,7 +143,7 @@ class _Launch:
 
     def _now(self) -> str:
         if not self.progress.training:
-            return f"{clock(time.monotonic() - self.progress.began)} since the start"
+            return f"{in_words(time.monotonic() - self.progress.began)} since the start"
         return step_line(self.progress)
 
     def _set_in(self) -> None:
@@ -158,7 +159,7 @@ class _Launch:
             self._reread()
         limit = self.options.time_limit
         if self.stop_by is None and limit and time.monotonic() - self.progress.began > limit:
-            self._stop("time limit", f"the time limit of {clock(limit)} is over")
+            self._stop("time limit", f"the time limit of {in_words(limit)} is over")
         if self.stop_by is None and self.wishes.stop is not None:
             self._stop(self.wishes.stop.name, f"{self.wishes.stop.name} came")
         if self.stop_by is None and self.doctor.reason is not None:
@@ -172,7 +173,7 @@ class _Launch:
             request_stop(self.plan.run_dir, by=by, reason=why, **more)
             once_more = "; Ctrl-C again ends it at once"
             self.display.say(
-                TRAIN, f"{why}: stopping after this step, with a checkpoint, in {clock(grace)} at most{once_more}"
+                TRAIN, f"{why}: stopping after this step, with a checkpoint, in {in_words(grace)} at most{once_more}"
             )
 
     def _out_of_patience(self) -> str:
@@ -198,7 +199,7 @@ class _Launch:
         self.doctor.stop()
         self._doctors_trouble()
         where = f"{self.plan.run_dir} (klinic diagnose {self.plan.run_dir})"
-        after = f"after step {self.progress.step}, {clock(time.monotonic() - self.progress.began)}"
+        after = f"after step {self.progress.step}, {in_words(time.monotonic() - self.progress.began)}"
         self.display.say(DONE, f"written to {where}")
         self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
         if self.wishes.stop is not None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from klinic.trainer.launch.progress import Progress, clock
+from klinic.diagnostics.durations import in_words
+from klinic.trainer.launch.progress import Progress
 
 SHOWN = (
     ("critic/score/mean", "score", "{:.3f}"),
@@ -34,7 +35,7 @@ def step_line(progress: Progress) -> str:
             parts.append(f"{short} not finite")
     parts.append(f"{progress.typical:.1f} s/step")
     if progress.left is not None:
-        parts.append(f"{clock(progress.left)} left")
+        parts.append(f"{in_words(progress.left)} left")
     if progress.health:
         parts.append(f"| {progress.health}")
     return "  ".join(parts)

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.live.changes import changes
 from klinic.diagnostics.live.judging import LiveJudge
 from klinic.diagnostics.live.look import Look, Looker
 from klinic.diagnostics.live.stopon import StopOn, StopWatch
-from klinic.diagnostics.live.until import Until, exit_code
-from klinic.diagnostics.live.wording import clock, standing
 from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.watch.until import Until, exit_code
+from klinic.diagnostics.watch.wording import standing
 
 Walk = Callable[[str], list[Look]]
 NOW = 1_796_000_000.0
@@ -207,5 +208,5 @@ def test_words(walk: Walk) -> None:
     assert standing(last) == "finished, step 40 of 40"
     failed = replace(last, state="failed", run=replace(last.run, manifest={"error": "out of memory"}))
     assert standing(failed) == "failed, step 40 of 40: out of memory"
-    assert [clock(each) for each in (None, 5, 65, 7500, 200_000)] == ["", "5 s", "1 min 5 s", "2 h 5 min", "2 d 7 h"]
-    assert json.dumps(clock(-3)) == '"0 s"'
+    assert [in_words(each) for each in (5, 65, 7500, 200_000)] == ["5 s", "1 min 5 s", "2 h 5 min", "2 d 7 h"]
+    assert json.dumps(in_words(-3)) == '"0 s"'

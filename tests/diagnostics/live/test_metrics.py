@@ -14,8 +14,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from klinic.diagnostics.live.look import Look
-from klinic.diagnostics.live.metrics import served
 from klinic.diagnostics.live.watcher import Watcher
+from klinic.diagnostics.watch.metrics import served
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from klinic.diagnostics.live.look import Look
-from klinic.diagnostics.live.plain import Plain
-from klinic.diagnostics.live.screen import Screen, fitting
+from klinic.diagnostics.watch.plain import Plain
+from klinic.diagnostics.watch.screen import Screen, fitting
 
 
 def drawn(looks: list[Look], width: int, height: int, *notes: str) -> list[str]:

@@ -9,14 +9,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.engine.causes import consequences
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
 from klinic.diagnostics.language import columns, padded, tr
-from klinic.diagnostics.live.gauges import STYLES, gauges
 from klinic.diagnostics.live.look import ENDED, Look
-from klinic.diagnostics.live.wording import clock, place, standing
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, sentence, telling, when
+from klinic.diagnostics.watch.gauges import STYLES, gauges
+from klinic.diagnostics.watch.wording import place, standing
 
 
 class Block:
@@ -75,7 +76,7 @@ def _head(look: Look, width: int) -> Text:
 
 def _progress(look: Look, width: int) -> RenderableType:
     pace = tr("{:.3g} s/step", look.pace) if look.pace else ""
-    left = tr("{} left", clock(look.left)) if look.left is not None else ""
+    left = tr("{} left", in_words(look.left)) if look.left is not None else ""
     stands = standing(look) if look.state in ENDED else place(look)
     words = "  ".join(filter(None, (look.phase, stands, pace, left)))
     if not look.total or not look.step or look.state in ENDED:
@@ -90,7 +91,7 @@ def _progress(look: Look, width: int) -> RenderableType:
 
 def _stall(look: Look) -> Text:
     usual = tr(" (one takes {:.3g} s)", look.pace) if look.pace else ""
-    return Text(tr("stalled: no new step for {}", clock(look.silent)) + usual, style="bold yellow")
+    return Text(tr("stalled: no new step for {}", in_words(look.silent)) + usual, style="bold yellow")
 
 
 def _incident(one: Incident) -> Text:

@@ -1,23 +1,9 @@
-"""Words of a live view: durations, where a run stands."""
+"""Words of a live view: where a run stands."""
 
 from __future__ import annotations
 
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.live.look import Look
-
-
-def clock(seconds: float | None) -> str:
-    """12 s, 3 min 20 s, 2 h 5 min, 3 d 4 h; empty for None."""
-    if seconds is None:
-        return ""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return tr("{} s", whole)
-    if whole < 3600:
-        return tr("{} min {} s", whole // 60, whole % 60)
-    if whole < 48 * 3600:
-        return tr("{} h {} min", whole // 3600, whole % 3600 // 60)
-    return tr("{} d {} h", whole // 86400, whole % 86400 // 3600)
 
 
 def place(look: Look) -> str:

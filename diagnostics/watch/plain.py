@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.engine.model import Finding, Severity, Vital
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.live.changes import Change, changes
 from klinic.diagnostics.live.look import ENDED, Look
-from klinic.diagnostics.live.wording import clock, standing
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, telling
 from klinic.diagnostics.report.words import count, number
+from klinic.diagnostics.watch.wording import standing
 
 SILENT = ("finding", "alert", "started", "resumed", "finished", "failed", "stopped")  # kinds that other lines tell
 
@@ -70,7 +71,7 @@ def _step_line(look: Look) -> str:
     )
     health = tr("health {} {}", found.health, tr(found.verdict)) if found else tr("not judged yet")
     pace = tr("{:.3g} s/step", look.pace) if look.pace else ""
-    left = tr("{} left", clock(look.left)) if look.left is not None else ""
+    left = tr("{} left", in_words(look.left)) if look.left is not None else ""
     return "  ".join(filter(None, (step, health, ", ".join(vitals), pace, left)))
 
 
@@ -89,7 +90,7 @@ def _change(change: Change) -> str:
         return tr("incident {} {}: {}", tr(str(incident.severity)), title, said)
     if change.kind == "stalled":
         usual = tr("; one takes {:.3g} s", look.pace) if look.pace else ""
-        return tr("stalled: no new step for {}", clock(look.silent)) + usual
+        return tr("stalled: no new step for {}", in_words(look.silent)) + usual
     if change.kind == "moving":
         return tr("moving again")
     if change.kind == "restarted":

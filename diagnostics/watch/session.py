@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from klinic.diagnostics.engine.diagnose import JudgeError
 from klinic.diagnostics.language import speaking, tr
 from klinic.diagnostics.live.look import ENDED, Look
-from klinic.diagnostics.live.plain import Plain
-from klinic.diagnostics.live.until import Until, exit_code
 from klinic.diagnostics.live.watcher import Watcher
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.watch.plain import Plain
+from klinic.diagnostics.watch.until import Until, exit_code
 
 if TYPE_CHECKING:
     from klinic.diagnostics.alerts.channel import Alerts
@@ -91,7 +91,7 @@ class Session:
         return tr("nothing to read yet in {}; waiting", self._path)
 
     def _draw(self) -> None:
-        from klinic.diagnostics.live.screen import Screen
+        from klinic.diagnostics.watch.screen import Screen
 
         self._view.update(Screen(list(map(_told, self.looks)), self._waiting(), self._notes), refresh=True)
 

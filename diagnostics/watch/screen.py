@@ -11,12 +11,12 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.live.detail import Block, detail, tail
-from klinic.diagnostics.live.gauges import STYLES
 from klinic.diagnostics.live.look import ENDED, Look
-from klinic.diagnostics.live.wording import clock
 from klinic.diagnostics.report.layout import clean
+from klinic.diagnostics.watch.detail import Block, detail, tail
+from klinic.diagnostics.watch.gauges import STYLES
 
 WORST = {"sick": 0, "watch": 1, "healthy": 2}
 
@@ -89,7 +89,7 @@ def _table(looks: Sequence[Look], width: int, most: int) -> Table:
             Text(tail(clean(str(Path(look.name).absolute())[above:]), max(16, (width - 60) // 2))),
             Text(tr(look.state), "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
             _step(look),
-            clock(look.left),
+            "" if look.left is None else in_words(look.left),
             tr("{}, since step {}", worst.name, worst.first_step) if worst else "",
         )
     if len(looks) > most:
