@@ -14,6 +14,7 @@ from klinic.trainer.data.check import FIRST, Limits, check
 from klinic.trainer.data.generate import validation_questions, write_arithmetic
 from klinic.trainer.data.gsm8k import INSTRUCTION, DataError, rows, splits
 from klinic.trainer.data.rows import write
+from klinic.trainer.data.tokenizer import HUB_S, NoTokenizerError, counter
 
 QUESTION = "Natalia sold 48 clips. How many?"
 
@@ -162,3 +163,65 @@ def test_command_check_exits_by_what_it_found(tmp_path):
     result = CliRunner().invoke(data, ["check", str(bad)])
     assert result.exit_code == 1
     assert "row 0, data_source: is empty" in result.output
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("file", "it is no folder"),
+        ("empty", "the folder holds none of tokenizer.json"),
+        ("no/such/place", "no model of a hub has such a name"),
+    ],
+)
+def test_what_is_no_tokenizer_is_told_before_anything_large_is_imported(tmp_path, python, model, said):
+    (tmp_path / "file").write_text("no model")
+    (tmp_path / "empty").mkdir()
+    parquet(tmp_path, [row()])
+    code = f"""
+    import sys
+    from klinic.trainer.cli.data import data
+    try:
+        data(["check", "train.parquet", "--model", "{model}"])
+    except SystemExit as left:
+        print(left.code, "transformers" in sys.modules)
+    """
+    assert python(code, tmp_path).split() == ["2", "False"]
+    with pytest.raises(NoTokenizerError, match=said):
+        counter(str(tmp_path / model) if model != "no/such/place" else model)
+
+
+class Hub:
+    """Answers in the hub's place; keeps how long it was given."""
+
+    def __init__(self, error):
+        self.error, self.waited = error, []
+
+    def model_info(self, name, timeout):
+        self.waited.append(timeout)
+        raise self.error
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_silent_hub_is_asked_once_and_what_was_fetched_before_is_used(monkeypatch, cached):
+    hub = Hub(ConnectionError("nobody there\nat all"))
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_: "a file" if cached else None)
+    if cached:
+        assert callable(counter("some/model"))
+    else:
+        with pytest.raises(NoTokenizerError, match=r"the hub cannot be asked \(nobody there\)"):
+            counter("some/model")
+    assert hub.waited == [HUB_S]
+
+
+def test_a_broken_tokenizer_is_a_reason_of_one_line(tmp_path):
+    (tmp_path / "tokenizer.json").write_text("{")
+    count = counter(str(tmp_path))
+    with pytest.raises(NoTokenizerError) as caught:
+        count([{"role": "user", "content": "1+1?"}])
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_embedded_tokenizer_counts_as_the_model_reads(model_with_tokenizer):
+    messages = [{"role": "user", "content": "1+1?"}]
+    assert counter("embedded")(messages) == counter(str(model_with_tokenizer))(messages) > 4

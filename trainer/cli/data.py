@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -59,23 +58,14 @@ def check(file: Path, val: Path | None, model: str | None, max_prompt_length: in
     """Check FILE against verl's schema. Exit 1 where verl would fail or score wrongly."""
     from klinic.trainer.data.check import Limits
     from klinic.trainer.data.check import check as look
+    from klinic.trainer.data.tokenizer import NoTokenizerError, counter
 
-    limits = Limits(max_prompt_length, _counter(model)) if model else None
-    problems = look(file, val, limits)
+    try:
+        problems = look(file, val, Limits(max_prompt_length, counter(model)) if model else None)
+    except NoTokenizerError as error:
+        fail(f"{model}: no tokenizer there: {error}")
     for problem in problems:
         click.echo(f"{file}: {'' if problem.fatal else 'note: '}{problem}")
     if not problems:
         click.echo(f"{file}: as verl wants it")
     raise SystemExit(any(problem.fatal for problem in problems))
-
-
-def _counter(model: str) -> Any:
-    from transformers import AutoTokenizer
-
-    from klinic.trainer.model.embedded import embedded_model
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(embedded_model() if model == "embedded" else model)
-    except (OSError, ValueError) as error:
-        fail(f"{model}: no tokenizer there: {str(error).splitlines()[0]}")
-    return lambda messages: len(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))

@@ -90,6 +90,7 @@ TRIED = [
     ("plan --model x --gpus 99999999999999999999", 2, "not in the range"),
     ("data check damaged.parquet", 1, "cannot be read"),
     ("data check pipe.parquet", 1, "no plain file"),
+    ("data check damaged.parquet --model binary", 2, "it is no folder"),
     ("reward half rule", 2, "is no run directory"),
     ("reward types reward.py", 2, "reward.py:1: no Python"),
     ("stop noise", 2, "is no run directory"),
