@@ -14,8 +14,9 @@ from pathlib import Path
 
 import click
 
-from klinic.diagnostics.engine.card import Card, load_card
+from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.judge import Judgement, judge
+from klinic.diagnostics.engine.library import load_card
 from klinic.diagnostics.readers import ReadError, open_runs
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import compile_text, evaluate

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
+from klinic.diagnostics.engine.compiled import compiled
 from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
 from klinic.diagnostics.live.watcher import Watcher
 from klinic.diagnostics.readers import open_runs
@@ -108,7 +109,7 @@ def main() -> None:
         gc.set_threshold(200_000, 20, 20)  # as the commands have it
         for card in installed_cards():
             if card.kind != "incident":
-                _ = card.compiled
+                compiled(card)
         with tempfile.TemporaryDirectory() as folder:
             print(measure(Path(folder), int(sys.argv[2]), directory=sys.argv[3] == "directory"), flush=True)
         return

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
+from klinic.diagnostics.engine.compiled import compiled
 from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
 from klinic.diagnostics.engine.monitor import Monitor
 from klinic.diagnostics.knowledge.metrics import known_patterns, spread
@@ -82,7 +83,7 @@ def measure(path: Path, steps: int, metrics: int) -> None:
 def main() -> None:
     for card in installed_cards():
         if card.kind != "incident":
-            _ = card.compiled
+            compiled(card)
     with tempfile.TemporaryDirectory() as folder:
         for steps in [int(word) for word in sys.argv[1:]] or [10_000]:
             measure(written(Path(folder), steps, METRICS), steps, METRICS)

@@ -11,9 +11,9 @@ import click
 
 from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.cli.lang import lang_option
-from klinic.diagnostics.engine.card import Card, CardError, load_card
+from klinic.diagnostics.engine.card import Card, CardError
 from klinic.diagnostics.engine.cases import CaseError, CaseResult, run_cases
-from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, folders, load_cards
+from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, folders, load_card, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
 from klinic.diagnostics.engine.wording import in_general

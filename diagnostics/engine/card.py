@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.model import Confidence, Severity
 from klinic.diagnostics.signals import Scope
-
-if TYPE_CHECKING:
-    from klinic.diagnostics.engine.compiled import CompiledCard
 
 KEYS = (
     "id", "name", "kind", "status", "confidence", "since", "applies", "needs", "let", "levels", "match", "thresholds",
@@ -149,11 +145,9 @@ class Card:
         return self.path.with_name(f"{self.path.stem}.cases.yaml") if self.path else None
 
     @cached_property
-    def compiled(self) -> CompiledCard:
-        """The card ready to judge, compiled once and on use: nodes hold no state."""
-        from klinic.diagnostics.engine.compiled import CompiledCard
-
-        return CompiledCard(self)
+    def worked_out(self) -> dict[Any, Any]:
+        """What others worked out of this card and keep with it."""
+        return {}
 
     def scope(self) -> Scope:
         """Names that the card's expressions may use."""
@@ -164,21 +158,6 @@ def _expression(value: Any) -> str:
     if isinstance(value, bool):
         return str(value)
     return str(value).strip()
-
-
-def load_card(path: Path | str) -> Card:
-    """Read one card. Raises CardError with file:line:column where it cannot be used; `check_card` says it all."""
-    where = Path(path)
-    data, _, problem = yamlio.read(where)
-    if problem:
-        raise CardError(str(problem))
-    try:
-        return card_from(data, where)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        from klinic.diagnostics.engine.lint import check_card
-
-        problems = check_card(where)
-        raise CardError(str(problems[0]) if problems else f"{where}:1:1: not a card") from None
 
 
 def card_from(data: Mapping[str, Any], path: Path | None = None) -> Card:
@@ -202,28 +181,14 @@ def _threshold(entry: Any) -> Threshold:
 
 
 def _levels(levels: Mapping[str, Any]) -> tuple[Level, ...]:
-    made = [_level(name, entry) for name, entry in levels.items()]
+    made = [level_from(name, entry) for name, entry in levels.items()]
     return tuple(sorted(made, key=lambda level: level.severity, reverse=True))
 
 
-def _level(name: str, entry: Mapping[str, Any]) -> Level:
+def level_from(name: str, entry: Mapping[str, Any]) -> Level:
+    """A level as written: `when`, and `for` {k, of, unit}."""
     patience = entry.get("for") or {}
     k = int(patience.get("k", 1))
     return Level(
         Severity[name.upper()], _expression(entry["when"]), k, int(patience.get("of", k)), patience.get("unit", "steps")
     )
-
-
-def with_overrides(cards: Iterable[Card], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
-    """Cards with thresholds (numbers) and levels (mappings, or None to drop one) replaced, by id or name.
-
-    Raises CardError for an unknown card, threshold or level, with the nearest known one.
-    """
-    from klinic.diagnostics.engine.overrides import apply_overrides
-
-    return apply_overrides(tuple(cards), overrides)
-
-
-def replaced(card: Card, **changes: Any) -> Card:
-    """A card with other thresholds or levels."""
-    return replace(card, **changes)

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from klinic.diagnostics import yamlio
-from klinic.diagnostics.engine.card import Card, load_card
+from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.judge import CardJudgement, judge
+from klinic.diagnostics.engine.library import load_card
 from klinic.diagnostics.engine.model import Incident, Severity
 from klinic.diagnostics.engine.notation import run_from_series
 from klinic.diagnostics.meant import hint

@@ -90,11 +90,20 @@ class CompiledCard:
             yield level.node
 
 
+def compiled(card: Card) -> CompiledCard:
+    """The card ready to judge, made once: nodes hold no state."""
+    found: CompiledCard | None = card.worked_out.get(CompiledCard)
+    if found is None:
+        found = card.worked_out[CompiledCard] = CompiledCard(card)
+    return found
+
+
 def compile_card(card: Card) -> CompiledCard:
     """The card with all its expressions compiled. Raises CardError with the file and the expression's place."""
-    for _ in card.compiled.roots():
+    found = compiled(card)
+    for _ in found.roots():
         pass
-    return card.compiled
+    return found
 
 
 def _compiled(card: Card, where: str, text: str, scope: Scope) -> Node:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from klinic.diagnostics.engine.card import Card, CardError, with_overrides
+from klinic.diagnostics.engine.card import Card, CardError
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.chart import Chart
 from klinic.diagnostics.engine.confidence import grouped
@@ -20,7 +20,7 @@ from klinic.diagnostics.engine.incidents import ends_without_a_word, match_incid
 from klinic.diagnostics.engine.judge import CardJudgement, Judgement
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApplicable, Override, Vital
-from klinic.diagnostics.engine.overrides import load_profile
+from klinic.diagnostics.engine.overrides import load_profile, with_overrides
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
 from klinic.diagnostics.engine.severity import Outcome, evaluations_apart, severity_now, weighed_outcome

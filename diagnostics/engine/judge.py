@@ -10,11 +10,13 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from klinic.diagnostics.engine.card import Card, with_overrides
+from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.cardstate import CardState, unfolded
+from klinic.diagnostics.engine.compiled import compiled
 from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.findings import Steps, findings_of
 from klinic.diagnostics.engine.model import Finding, NotApplicable
+from klinic.diagnostics.engine.overrides import with_overrides
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.witness import View
 from klinic.diagnostics.run import Run
@@ -89,7 +91,7 @@ class Judge:
     ) -> None:
         self._cards = with_overrides([card for card in cards if card.kind != "incident"], overrides or {})
         self.facts: Facts = facts or PlainFacts()
-        self.compiled = tuple(card.compiled for card in self._cards)
+        self.compiled = tuple(compiled(card) for card in self._cards)
         self._states = [CardState(card) for card in self.compiled]
         self._awake: list[tuple[Evaluator, list[int]]] = []  # numbers of the cards that an evaluator serves
         self._asleep = list(range(len(self._states)))

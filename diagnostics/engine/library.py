@@ -7,7 +7,8 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.engine.card import Card, CardError, load_card
+from klinic.diagnostics import yamlio
+from klinic.diagnostics.engine.card import Card, CardError, card_from
 from klinic.diagnostics.entries import entry_points
 
 GROUP = "klinic.rules"
@@ -47,6 +48,21 @@ def _offered(point: EntryPoint) -> Iterator[Path]:
     offer = offer() if callable(offer) else offer
     for path in [offer] if isinstance(offer, str | Path) else offer:
         yield Path(path)
+
+
+def load_card(path: Path | str) -> Card:
+    """Read one card. Raises CardError with file:line:column where it cannot be used; `check_card` says it all."""
+    where = Path(path)
+    data, _, problem = yamlio.read(where)
+    if problem:
+        raise CardError(str(problem))
+    try:
+        return card_from(data, where)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        from klinic.diagnostics.engine.lint import check_card
+
+        problems = check_card(where)
+        raise CardError(str(problems[0]) if problems else f"{where}:1:1: not a card") from None
 
 
 def load_cards(paths: Iterable[Path | str]) -> tuple[Card, ...]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics import yamlio
-from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, _level, replaced
+from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, level_from
 from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.meant import hint
 
 
-def apply_overrides(cards: tuple[Card, ...], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
-    """See `card.with_overrides`."""
+def with_overrides(cards: Iterable[Card], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
+    """Cards with thresholds (numbers) and levels (mappings, or None to drop one) replaced, by id or name.
+
+    Raises CardError for an unknown card, threshold or level, with the nearest known one.
+    """
+    cards = tuple(cards)
     known = {word: card.id for card in cards for word in (card.name, card.id)}
     changes: dict[str, dict[str, Any]] = {}
     for word, change in overrides.items():
@@ -50,19 +55,19 @@ def _with_threshold(card: Card, name: str, value: Any) -> Card:
         raise CardError(f"{card.id}.{name}: {value!r} is not a number")
     old = card.thresholds[name]
     new = type(old)(float(value), old.unit, "override")
-    return replaced(card, thresholds={**card.thresholds, name: new})
+    return replace(card, thresholds={**card.thresholds, name: new})
 
 
 def _with_level(card: Card, name: str, value: Any) -> Card:
     rest = [level for level in card.levels if level.severity != Severity[name.upper()]]
     if value is None or value is False:
-        return replaced(card, levels=tuple(rest))
+        return replace(card, levels=tuple(rest))
     old = next((level for level in card.levels if level.severity == Severity[name.upper()]), None)
     entry = _merged(old, value)
     if "when" not in entry:
         raise CardError(f"{card.id}.{name}: a new level needs `when`")
-    levels = sorted([*rest, _level(name, entry)], key=lambda level: level.severity, reverse=True)
-    return replaced(card, levels=tuple(levels))
+    levels = sorted([*rest, level_from(name, entry)], key=lambda level: level.severity, reverse=True)
+    return replace(card, levels=tuple(levels))
 
 
 def _merged(old: Level | None, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from klinic.diagnostics.engine.card import Card, with_overrides
+from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.judge import judge
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.overrides import with_overrides
 from klinic.diagnostics.engine.vitals import VitalSign
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Scope, compile_text, evaluate

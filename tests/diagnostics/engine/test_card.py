@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics import yamlio
-from klinic.diagnostics.engine.card import CardError, load_card, with_overrides
-from klinic.diagnostics.engine.library import all_cards, card_paths, load_cards
+from klinic.diagnostics.engine.card import CardError
+from klinic.diagnostics.engine.library import all_cards, card_paths, load_card, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.engine.overrides import load_profile, overrides_from, parse_set
+from klinic.diagnostics.engine.overrides import load_profile, overrides_from, parse_set, with_overrides
 
 GOOD = """\
 id: POL93

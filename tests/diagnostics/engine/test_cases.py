@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klinic.diagnostics.engine.card import load_card
 from klinic.diagnostics.engine.cases import CaseError, run_cases
+from klinic.diagnostics.engine.library import load_card
 from klinic.diagnostics.engine.mutants import mutants, survivors
 from klinic.diagnostics.engine.notation import NotationError, parse_series, run_from_series
 

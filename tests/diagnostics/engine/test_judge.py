@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.engine.card import Card, CardError, card_from, with_overrides
+from klinic.diagnostics.engine.card import Card, CardError, card_from
 from klinic.diagnostics.engine.judge import Judge, Judgement, judge
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.notation import run_from_series
+from klinic.diagnostics.engine.overrides import with_overrides
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import PlainFacts
 

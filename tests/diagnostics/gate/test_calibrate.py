@@ -10,10 +10,11 @@ import yaml
 from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.engine.card import card_from, with_overrides
+from klinic.diagnostics.engine.card import card_from
 from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
 from klinic.diagnostics.engine.judge import judge
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.engine.overrides import with_overrides
 from klinic.diagnostics.engine.vitals import definitions
 from klinic.diagnostics.gate.calibrate import MOST, Calibration, calibrate
 from klinic.diagnostics.readers import open_run
