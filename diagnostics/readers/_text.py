@@ -10,19 +10,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from klinic.diagnostics.readers._codes import BELLS, strip_codes
+
 MAX_FRAME = 4 * 1024 * 1024
 MAX_FRAMES = 8  # of the largest size in a row: the rest of such a line is left out
 _BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 HOLE = re.compile(rb"\0{16,}")  # blocks that a crash or a full disk left unwritten
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-# Escape sequences; the escape byte may have become U+FFFD, a visible ^[ or nothing at all on the way.
-_ANSI = re.compile(
-    r"(?:\x1b|\x9b|\ufffd|\u241b|\^\[)(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][A-Z0-9])"
-)
-_LOST = re.compile(
-    r"\[(?:[349][0-7]|[34]9|2[1-9]|\d{1,2}(?:;\d{1,3})+)m(?!ins?\b|s\b)|\[[1-4]m(?=[^\s\d])|\[0?m(?=\W|$)"
-)
 _RAY = re.compile(
     r"\((?:[\w.:\-]+(?:\([^()]*\))?(?: [\w.:\-]+)* )?pid=\d+(?:, ip=[^()]+)?\) ?|"
     r"\((?:raylet|autoscaler|gcs_server)(?:[ ,][^()]*)?\) ?"
@@ -61,15 +56,6 @@ class Bar:
     total: int | None
     postfix: str
     rest: str
-
-
-def strip_codes(text: str) -> str:
-    """Text without terminal codes, also where their escape byte was lost."""
-    if "\x1b" in text or "\ufffd" in text or "^[" in text or "\u241b" in text or "\x9b" in text:
-        text = _ANSI.sub("", text)
-    if "[" in text and "m" in text:
-        text = _LOST.sub("", text)
-    return text
 
 
 def take_prefix(text: str) -> tuple[str, str]:
@@ -225,7 +211,7 @@ class Frames:
             frames.append(self._frame(raw))
 
     def _frame(self, raw: bytes, *, whole: bool = True) -> Frame:
-        text, source = clean(raw.decode("utf-8", "replace").replace("\0", ""))
+        text, source = clean(raw.decode("utf-8", "replace").replace("\0", "").removeprefix("\ufeff"))
         prefixed, fresh = bool(source), self._fresh
         self._source = source or self._source
         self._fresh = False
@@ -237,7 +223,7 @@ def looks_like_text(data: bytes) -> bool:
     sample = data[:65536]
     if sample.startswith(_BOM16):
         sample = sample[2:].replace(b"\0", b"")
-    sample = HOLE.sub(b"", sample)
+    sample = BELLS.sub(b"", HOLE.sub(b"", sample))
     return bool(sample.strip()) and len(_CONTROL.findall(sample)) <= len(sample) // 500
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -158,7 +159,7 @@ class JsonLines:
         if not line or line.isspace():
             return
         try:
-            record = parse(line)
+            record = parse(line.removeprefix(codecs.BOM_UTF8))  # one file written behind another
         except ValueError:
             yield from self._odd(line, last)
             return

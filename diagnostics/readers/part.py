@@ -205,6 +205,8 @@ class PartReading:
         if self._session is None:
             return
         last = copy.deepcopy(self._session)
+        if rest := self._decoder.rest():
+            yield from self._seen(last.feed(rest))
         yield from self._seen(last.close())
 
     def _replaced(self) -> bool:

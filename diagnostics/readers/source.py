@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import bz2
-import codecs
 import lzma
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from klinic.diagnostics.readers._narrow import Narrow
+
 BLOCK = 1 << 21
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
-# UTF-32's mark begins as UTF-16's does.
-MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-WAIT_FOR_MORE = (b"\xff", b"\xff\xfe", b"\xff\xfe\0", b"\xfe")
 MAGICS = (GZIP, ZSTD, BZIP2, XZ)
 SLICE, ZSTD_SLICE = 16 * 1024, 1024  # compressed bytes unpacked at once; zstd makes up to 32 MiB of its slice
 MOST = 4 * 1024 * 1024  # bytes that the others give at once
@@ -25,7 +23,7 @@ ENDLESS, BOMB = (32 * 2**20, 100), (32 * 2**20, 500)
 class Decoder:
     """Decompresses gzip, zstd, bzip2 and xz (several members or frames in a row too) as bytes arrive; passes others.
 
-    Text in UTF-16 with its byte order mark, as Excel and PowerShell write it, comes out in UTF-8.
+    Text in UTF-16, as Excel and PowerShell write it, comes out in UTF-8.
 
     A stream that ends early, is damaged or unpacks beyond all measure gives what came before; `trouble` then says why
     in words.
@@ -36,8 +34,7 @@ class Decoder:
         self._start = b""
         self._decompress: Any = None
         self._plain = self._zstd = False
-        self._mark: bytes | None = b""
-        self._wide: codecs.IncrementalDecoder | None = None
+        self._narrow = Narrow()
         self._taken = self._given = self._endless = 0
 
     def feed(self, data: bytes) -> bytes:
@@ -47,7 +44,7 @@ class Decoder:
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """The same in pieces: a few compressed bytes may hold more than should be in memory at once."""
         for piece in self._unpacked(data):
-            yield self._narrow(piece)
+            yield self._narrow.feed(piece)
 
     def _unpacked(self, data: bytes) -> Iterator[bytes]:
         if self._decompress is None and not self._plain:
@@ -62,20 +59,9 @@ class Decoder:
         else:
             yield from self._members(data)
 
-    def _narrow(self, data: bytes) -> bytes:
-        """UTF-8 where a byte order mark says UTF-16 or UTF-32; its bytes are waited for."""
-        if self._mark is None:
-            return self._wide.decode(data).encode("utf-8", "replace") if self._wide else data
-        data = self._mark + data
-        if data in WAIT_FOR_MORE:
-            self._mark = data
-            return b""
-        if data:
-            self._mark = None
-            name = next((name for mark, name in MARKS.items() if data.startswith(mark)), "")
-            self._wide = codecs.getincrementaldecoder(name)("replace") if name else None
-            return self._narrow(data)
-        return data
+    def rest(self) -> bytes:
+        """What is held back because it cannot be told yet, if the source ends here; it is kept."""
+        return self._narrow.rest()
 
     def at_end(self) -> str:
         """What is wrong if the source ends here, in words."""

@@ -195,8 +195,15 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", [JSONL.decode(), "step:1 - critic/score/mean:0.1 - actor/entropy:0.3\n" * 4])
-def test_wide_text_without_its_mark_is_told_as_such(tmp_path: Path, code: str, text: str) -> None:
+def test_wide_text_without_its_mark_is_read(tmp_path: Path, code: str, text: str) -> None:
     (tmp_path / "wide").write_bytes(text.encode(code))
+    (tmp_path / "narrow").write_text(text, encoding="utf-8")
+    assert open_run(tmp_path / "wide").frame.equals(open_run(tmp_path / "narrow").frame)
+
+
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+def test_wide_text_that_cannot_be_told_for_sure_is_told_as_such(tmp_path: Path, code: str) -> None:
+    (tmp_path / "wide").write_bytes(("a - ü\n" * 200).encode(code))
     with pytest.raises(ReadError, match=r"UTF-16 without a byte order mark.*iconv"):
         open_run(tmp_path / "wide")
 
