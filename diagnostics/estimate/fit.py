@@ -9,8 +9,7 @@ from typing import Any
 
 from klinic.diagnostics.estimate.estimate import USABLE, Estimate, estimate
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
-from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
+from klinic.diagnostics.verlconfig.settings import ACTOR, DYNAMIC, MICRO, REF, ROLLOUT, TOKENS
 
 SHARE = f"{ROLLOUT}.gpu_memory_utilization"
 CRITIC = ("critic.ppo_max_token_len_per_gpu", "critic.forward_max_token_len_per_gpu")

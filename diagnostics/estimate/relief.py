@@ -12,8 +12,7 @@ from klinic.diagnostics.estimate.fit import CRITIC, SHARE, Largest, largest
 from klinic.diagnostics.estimate.gpus import Gpu
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
-from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
+from klinic.diagnostics.verlconfig.settings import ACTOR, DYNAMIC, MICRO, REF, ROLLOUT, TOKENS
 
 Free = Callable[[str], bool]
 SEQUENCES = 8  # that an engine should run at once, or generation crawls

@@ -8,8 +8,7 @@ from typing import Any
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, MINI, PROMPT, RESPONSE, SP, TOKENS, TRAIN, N
-from klinic.diagnostics.verlconfig.settings import ACTOR
+from klinic.diagnostics.verlconfig.settings import ACTOR, DYNAMIC, MICRO, MINI, PROMPT, RESPONSE, SP, TOKENS, TRAIN, N
 
 
 def batch_numbers(s: Settings) -> dict[str, Any]:

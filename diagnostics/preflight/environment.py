@@ -13,8 +13,7 @@ from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Exported, Found, Source
 from klinic.diagnostics.preflight.words import plural
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import PER_NODE
-from klinic.diagnostics.verlconfig.settings import ROLLOUT
+from klinic.diagnostics.verlconfig.settings import PER_NODE, ROLLOUT
 from klinic.diagnostics.verlconfig.spelling import assigned
 
 DTYPE, LOGGER = f"{ROLLOUT}.dtype", "trainer.logger"

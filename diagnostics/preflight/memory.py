@@ -13,8 +13,7 @@ from klinic.diagnostics.estimate.show import BOUND, bounds, memory_lines
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS
-from klinic.diagnostics.verlconfig.settings import ROLLOUT
+from klinic.diagnostics.verlconfig.settings import DYNAMIC, MICRO, ROLLOUT, TOKENS
 from klinic.diagnostics.verlconfig.spelling import assigned
 
 STAGES = {"init": "worker start", "rollout": "engine start", "weights": "first rollout", "checkpoint": "first save"}

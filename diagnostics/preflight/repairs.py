@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from klinic.diagnostics.verlconfig import Settings
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, MINI, PROMPT, RESPONSE, SP, TOKENS, TP, TRAIN, N
-from klinic.diagnostics.verlconfig.settings import ACTOR, REF, ROLLOUT
+from klinic.diagnostics.verlconfig.settings import (
+    ACTOR,
+    DYNAMIC,
+    MICRO,
+    MINI,
+    PROMPT,
+    REF,
+    RESPONSE,
+    ROLLOUT,
+    SP,
+    TOKENS,
+    TP,
+    TRAIN,
+    N,
+)
 
 Repair = Callable[[Settings], tuple[str, ...]]
 LENGTH, CORRECTION = f"{ROLLOUT}.max_model_len", "algorithm.rollout_correction"

@@ -1,7 +1,8 @@
 """verl's config as data: its keys, what a run's settings mean, whether an override would be accepted."""
 
 from klinic.diagnostics.verlconfig.check import Checked, check_override
-from klinic.diagnostics.verlconfig.constraints import Violation, violations
+from klinic.diagnostics.verlconfig.constraint import Violation
+from klinic.diagnostics.verlconfig.constraints import violations
 from klinic.diagnostics.verlconfig.facts import Facts, facts
 from klinic.diagnostics.verlconfig.nearest import nearest
 from klinic.diagnostics.verlconfig.renamed import Renamed, for_version, renamed

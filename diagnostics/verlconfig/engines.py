@@ -1,9 +1,11 @@
-"""Constraints on the rollout engine, the algorithm and the trainer's mode. See constraints.py."""
+"""Constraints on the rollout engine, the algorithm and the trainer's mode. See constraint.py."""
 
 from __future__ import annotations
 
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.verlconfig.constraints import (
+from klinic.diagnostics.verlconfig.constraint import constraint
+from klinic.diagnostics.verlconfig.settings import (
+    ACTOR,
     DYNAMIC,
     ENGINE_SP,
     MINI,
@@ -11,13 +13,13 @@ from klinic.diagnostics.verlconfig.constraints import (
     PER_NODE,
     PROMPT,
     RESPONSE,
+    ROLLOUT,
     SP,
     TP,
     TRAIN,
     N,
-    constraint,
+    Settings,
 )
-from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 
 GROUP_ESTIMATORS = ("grpo", "grpo_passk", "grpo_vectorized", "rloo", "rloo_vectorized", "gdpo", "opo", "gpg")
 LENGTH, TOKENS, CHUNKED = (

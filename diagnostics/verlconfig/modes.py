@@ -1,9 +1,9 @@
-"""Constraints on the rollout's name, the trainer's modes, off-policy corrections and files. See constraints.py."""
+"""Constraints on the rollout's name, the trainer's modes, off-policy corrections and files. See constraint.py."""
 
 from __future__ import annotations
 
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.verlconfig.constraints import constraint
+from klinic.diagnostics.verlconfig.constraint import constraint
 from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
 
 NAME, LOG_PROBS = f"{ROLLOUT}.name", f"{ROLLOUT}.calculate_log_probs"

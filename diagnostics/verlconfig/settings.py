@@ -11,6 +11,13 @@ from klinic.diagnostics.verlconfig.table import all_keys, groups, has, raw_defau
 
 ACTOR, ROLLOUT, REF = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
 MODEL = "actor_rollout_ref.model"
+TRAIN, MINI = "data.train_batch_size", f"{ACTOR}.ppo_mini_batch_size"
+MICRO, GLOBAL_MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu", f"{ACTOR}.ppo_micro_batch_size"
+DYNAMIC, TOKENS = f"{ACTOR}.use_dynamic_bsz", f"{ACTOR}.ppo_max_token_len_per_gpu"
+N, TP = f"{ROLLOUT}.n", f"{ROLLOUT}.tensor_model_parallel_size"
+PER_NODE, NODES, SP = "trainer.n_gpus_per_node", "trainer.nnodes", f"{ACTOR}.ulysses_sequence_parallel_size"
+ENGINE_SP = f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size"
+PROMPT, RESPONSE = "data.max_prompt_length", "data.max_response_length"
 
 
 class Settings(Mapping[str, Any]):

@@ -1,11 +1,11 @@
-"""Settings that verl takes without a word and that are probably not meant. See constraints.py."""
+"""Settings that verl takes without a word and that are probably not meant. See constraint.py."""
 
 from __future__ import annotations
 
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.verlconfig.constraints import MINI, TRAIN, Doubt, N, constraint
+from klinic.diagnostics.verlconfig.constraint import Doubt, constraint
 from klinic.diagnostics.verlconfig.engines import GROUP_ESTIMATORS, LOSS
-from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.settings import ACTOR, MINI, ROLLOUT, TRAIN, N, Settings
 
 SAVE, LR, CRITIC_LR = "trainer.save_freq", f"{ACTOR}.optim.lr", "critic.optim.lr"
 LOW, HIGH = f"{ACTOR}.clip_ratio_low", f"{ACTOR}.clip_ratio_high"

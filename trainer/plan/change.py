@@ -10,8 +10,7 @@ from klinic.diagnostics.estimate import Estimate, Gpu, Lengths, estimate, larges
 from klinic.diagnostics.estimate.fit import SHARE, share_left
 from klinic.diagnostics.estimate.relief import CAREFUL, fitted
 from klinic.diagnostics.language import later, tr
-from klinic.diagnostics.verlconfig.constraints import DYNAMIC, MICRO, TOKENS, TP
-from klinic.diagnostics.verlconfig.settings import ACTOR, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.settings import ACTOR, DYNAMIC, MICRO, ROLLOUT, TOKENS, TP, Settings
 from klinic.trainer.plan.fromcpu import from_cpu
 from klinic.trainer.plan.gpu import LEAST_SHARE, MOST_SEQUENCES, without_bf16
 

@@ -12,8 +12,7 @@ from klinic.diagnostics.estimate.relief import fitted
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.models import find_shape
 from klinic.diagnostics.preflight.words import plural
-from klinic.diagnostics.verlconfig.constraints import TOKENS
-from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, Settings
+from klinic.diagnostics.verlconfig.settings import ACTOR, MODEL, REF, ROLLOUT, TOKENS, Settings
 from klinic.trainer.plan.draft import Draft
 
 LEAST_SHARE, MOST_SEQUENCES = 0.5, 1024
