@@ -222,6 +222,8 @@ def test_a_broken_tokenizer_is_a_reason_of_one_line(tmp_path):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_the_embedded_tokenizer_counts_as_the_model_reads(model_with_tokenizer):
-    messages = [{"role": "user", "content": "1+1?"}]
-    assert counter("embedded")(messages) == counter(str(model_with_tokenizer))(messages) > 4
+def test_the_command_counts_by_the_embedded_tokenizer(model_with_tokenizer, tmp_path):
+    tokens = counter(str(model_with_tokenizer))([{"role": "user", "content": "1+1?"}])
+    command = ["check", str(parquet(tmp_path, [row()])), "--model", "embedded", "--max-prompt-length"]
+    assert CliRunner().invoke(data, [*command, str(tokens)]).exit_code == 0
+    assert f"max_prompt_length to {tokens}" in CliRunner().invoke(data, [*command, str(tokens - 1)]).output

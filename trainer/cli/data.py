@@ -59,9 +59,11 @@ def check(file: Path, val: Path | None, model: str | None, max_prompt_length: in
     from klinic.trainer.data.check import Limits
     from klinic.trainer.data.check import check as look
     from klinic.trainer.data.tokenizer import NoTokenizerError, counter
+    from klinic.trainer.model.embedded import embedded_model
 
+    place = str(embedded_model()) if model == "embedded" else model
     try:
-        problems = look(file, val, Limits(max_prompt_length, counter(model)) if model else None)
+        problems = look(file, val, Limits(max_prompt_length, counter(place)) if place else None)
     except NoTokenizerError as error:
         fail(f"{model}: no tokenizer there: {error}")
     for problem in problems:

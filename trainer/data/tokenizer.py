@@ -27,7 +27,7 @@ class NoTokenizerError(Exception):
 
 
 def counter(model: str) -> Callable[[list[dict[str, Any]]], int]:
-    """How many tokens the messages of a prompt are, by a folder's tokenizer, a hub's, or that of the `embedded` model.
+    """How many tokens the messages of a prompt are, by the tokenizer of a folder or of a hub's model.
 
     Raises NoTokenizerError where there is none, what it gives does too where the tokenizer, loaded on first use, is
     broken.
@@ -50,10 +50,6 @@ def counter(model: str) -> Callable[[list[dict[str, Any]]], int]:
 
 def _place(model: str) -> tuple[str, bool]:
     """What transformers is to load, and whether that is on this machine."""
-    if model == "embedded":
-        from klinic.trainer.model.embedded import embedded_model
-
-        return str(embedded_model()), True
     folder = Path(model).expanduser()
     if folder.is_dir() and not any((folder / name).is_file() for name in FILES):
         raise NoTokenizerError(f"the folder holds none of {', '.join(FILES)}")
@@ -65,11 +61,9 @@ def _place(model: str) -> tuple[str, bool]:
 def _at_hub(model: str) -> bool:
     """Whether the hub has a model; False where it does not say so and the model was fetched before."""
     from huggingface_hub import HfApi, try_to_load_from_cache
-    from huggingface_hub.errors import RepositoryNotFoundError
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
     try:
-        validate_repo_id(model)
         HfApi().model_info(model, timeout=HUB_S)
         return True
     except HFValidationError:
