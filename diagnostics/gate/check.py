@@ -51,7 +51,7 @@ def _rules(case: Case, settings: Settings, today: date) -> list[Item]:
     items = _accept(_found(judged, settings, families), settings.accepted, families, today)
     if not any(item.status == "failed" for item in items):
         items.insert(0, _quiet(settings))
-    return [*items, *([unjudged(judged)] if judged.diagnosis.not_applicable else [])]
+    return [*items, *([unjudged(judged.diagnosis)] if judged.diagnosis.not_applicable else [])]
 
 
 def _quiet(settings: Settings) -> Item:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.language import tr
+from klinic.diagnostics.preflight.words import advised
+from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
 from klinic.diagnostics.verlconfig.overrides import Override
-
-if TYPE_CHECKING:
-    from klinic.diagnostics.report.sheet import Sheet
 
 Kind = Literal["script", "yaml", "run", "overrides"]
 
@@ -110,9 +110,13 @@ class Found:
     @property
     def advice(self) -> str:
         """`; write a=1 b=2`, or nothing."""
-        from klinic.diagnostics.preflight.words import advised
-
         return advised(self.write)
+
+    def item(self) -> Item:
+        """The finding as an item of a sheet."""
+        spot = Spot(self.place.file, self.place.line, self.place.column)
+        status: Status = "failed" if self.severity >= Severity.WARN else "remark"
+        return Item("finding", self.id, self.name, status, self.message + self.advice, self.severity, spot)
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,11 @@ class Report:
     memory: tuple[str, ...] = ()
 
     def sheet(self) -> Sheet:
-        """What was found as a sheet, for the formats of CI."""
-        from klinic.diagnostics.preflight.words import sheet_of
-
-        return sheet_of(self)
+        """What was found as a sheet, for the formats of CI; findings from warn on count as failed."""
+        items = [one.item() for one in self.found]
+        if not items:
+            items.append(Item("rules", "RULES", "launch", "passed", tr("nothing found"), Severity.NONE))
+        return Sheet("klinic preflight", self.source.path, tuple(items))
 
     @property
     def worst(self) -> Severity:

@@ -45,7 +45,7 @@ class Judged:
         """What was found as a sheet, for the formats of CI."""
         from klinic.diagnostics.report.diagnosed import sheet_of
 
-        return sheet_of(self)
+        return sheet_of(self.diagnosis, self.run.source.path)
 
 
 class Report(Protocol):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from klinic.diagnostics.engine.model import Finding, Incident, Override, Severity
+from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Override, Severity
 from klinic.diagnostics.language import retold, tr
-from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, shortened, telling, when
 from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
 from klinic.diagnostics.report.words import count
@@ -14,15 +13,14 @@ from klinic.diagnostics.report.words import count
 REASONS = 6  # groups of rules that were not judged
 
 
-def sheet_of(case: Judged) -> Sheet:
-    """Findings and incidents from warn on count as failed, those of less weight are remarks."""
-    path, found = case.run.source.path, case.diagnosis
+def sheet_of(found: Diagnosis, path: str) -> Sheet:
+    """Findings and incidents from warn on count as failed, those of less weight are remarks. path: the run's."""
     items = [incident_item(one, path) for one in found.incidents]
     items += [finding_item(one, path, cures=found.prescription) for one in found.findings]
     if not any(item.status == "failed" for item in items):
         items.append(Item("rules", "RULES", tr("rules"), "passed", tr("nothing at warn or above"), Severity.NONE))
     if found.not_applicable:
-        items.append(unjudged(case))
+        items.append(unjudged(found))
     return Sheet("klinic diagnose", path, tuple(items), found.notes)
 
 
@@ -51,15 +49,15 @@ def _status(severity: Severity, fails: Severity) -> Status:
     return "failed" if severity >= fails else "remark"
 
 
-def unjudged(case: Judged) -> Item:
+def unjudged(found: Diagnosis) -> Item:
     """The rules that could not judge this run, with what is missing for the most of them."""
     groups: dict[str, list[str]] = {}
-    for one in case.diagnosis.not_applicable:
+    for one in found.not_applicable:
         groups.setdefault(_missing(one.missing), []).append(one.name)
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
     words = [tr("{}: {}", why, f"{', '.join(names[:6])}{', ...' if len(names) > 6 else ''}") for why, names in ordered]
     more = tr("; and {}", count(len(words) - REASONS, "other reason")) if len(words) > REASONS else ""
-    total = tr("{} not applicable", count(len(case.diagnosis.not_applicable), "rule"))
+    total = tr("{} not applicable", count(len(found.not_applicable), "rule"))
     return Item("rules", "RULES", total, "skipped", tr("; ").join(words[:REASONS]) + more, Severity.NONE)
 
 

@@ -120,7 +120,7 @@ TRACKIO = """
     import trackio
     from types import SimpleNamespace
     from klinic.trainer.plugin.trackers import Trackio
-    from klinic.trainer.plugin.writeback import Shown
+    from klinic.trainer.plugin.trackers import Shown
 
     trackio.init(project="p", name="e")
     shows = Trackio(SimpleNamespace(trackio=trackio))  # as verl's adapter holds it

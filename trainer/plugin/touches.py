@@ -21,7 +21,7 @@ EVERYWHERE = (
     ),
     Touch(
         "verl.trainer.constants_ppo",
-        f"{_HERE}.environ:patch",
+        f"{_HERE}.carry:patch",
         "klinic's settings in Ray's workers, and which keys the user set",
         (Point("get_ppo_ray_runtime_env", ("config",)),),
     ),

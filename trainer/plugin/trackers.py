@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from klinic.diagnostics.run.trackers import FOLDER, OURS, SUFFIX
 
-if TYPE_CHECKING:
-    from klinic.trainer.plugin.writeback import Shown, Tracker
-
 STORY, STEP = f"{OURS}story", f"{OURS}step"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A verdict for trackers. step: the last one judged. story: empty unless findings or verdict changed."""
+
+    step: int
+    values: Mapping[str, float]
+    story: str
+
+
+class Tracker(Protocol):
+    """Shows verdicts by one of verl's loggers, which has logged training step `step` before."""
+
+    def show(self, shown: Shown, step: int) -> None:
+        """Write it."""
+
+    def close(self) -> None:
+        """Let go of what this one opened itself."""
 
 
 class TensorBoard:

@@ -9,36 +9,16 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from klinic.diagnostics.run.trackers import OURS
-from klinic.trainer.plugin.trackers import SHOWS
+from klinic.trainer.plugin.trackers import SHOWS, Shown, Tracker
 from klinic.trainer.stream import RunDirectory, StreamError, pending
 from klinic.trainer.stream.control import VERDICT
 
 SLOW = 5.0  # seconds that a tracker may take for one verdict before it is left alone
 PATIENCE = 10.0  # seconds for which the verdict on the last step is waited for
 PAUSE = 0.1
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A verdict for trackers. step: the last one judged. story: empty unless findings or verdict changed."""
-
-    step: int
-    values: Mapping[str, float]
-    story: str
-
-
-class Tracker(Protocol):
-    """Shows verdicts by one of verl's loggers, which has logged training step `step` before."""
-
-    def show(self, shown: Shown, step: int) -> None:
-        """Write it."""
-
-    def close(self) -> None:
-        """Let go of what this one opened itself."""
 
 
 class WriteBack:
