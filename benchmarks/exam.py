@@ -6,7 +6,7 @@
 
 docs/accuracy.md says what is simulated. --paper 1: the carriers and magnitudes on which cards were mended; 2, 3:
 others; 4: worlds, faults, sizes and loggers of its own, and real logs (at most three items
-a fault or pair, four a healthy kind).
+a fault or pair, four a healthy kind); 5: runs lived step by step from causes, in other worlds and loggers.
 --each, --pairs, --calm: items a fault, a pair of faults, a kind of healthy run. --show: every miss. --out: a line of
 JSON an item. --peer: rl-doctor (PyPI rldoctor) answers the same items, as JSON lines.
 """
@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from exams import scoring
+from exams.fifth import plan as fifth
 from exams.fourth import plan as fourth
 from exams.fourth import real
 from exams.marking import as_json, marked
@@ -43,12 +44,13 @@ def main() -> int:
 
 def _drawn(asked: argparse.Namespace) -> Iterator[Item]:
     counts = (asked.each, asked.pairs, asked.calm)
-    return fourth.items(*counts) if asked.paper == 4 else items(PAPERS[asked.paper], *counts)
+    own = {4: fourth, 5: fifth}.get(asked.paper)
+    return own.items(*counts) if own else items(PAPERS[asked.paper], *counts)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--paper", type=int, choices=[*sorted(PAPERS), 4], default=2)
+    parser.add_argument("--paper", type=int, choices=[*sorted(PAPERS), 4, 5], default=2)
     for name, count in (("each", 6), ("pairs", 2), ("calm", 4), ("jobs", 2)):
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--only", default="", help="items whose name holds this")

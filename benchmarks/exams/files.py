@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from .carriers import Table
+from .fifth import logs as fifth
 from .fourth import logs
 from .fourth.host import Host
 from .names import named
@@ -16,6 +17,8 @@ CONSOLE = "(TaskRunner pid=4711) step:{step} - {pairs}"
 
 def write(table: Table, folder: Path, dialect: str, with_config: bool) -> Path:
     """Write a run into `folder`; the path of its log."""
+    if dialect in fifth.WRITERS:
+        return fifth.write(table, folder, dialect, with_config)
     if isinstance(table, Host):
         return logs.write(table, folder, dialect, with_config)
     folder.mkdir(parents=True, exist_ok=True)

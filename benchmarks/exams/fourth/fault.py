@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +16,17 @@ ANY = LLM + SMALL
 MANY = tuple(name for name in ANY if name not in ("gpu-kl", "gpu-cap"))  # of more than twenty steps
 SAME_SCALE = ("math", "gsm8k", "agent")  # validations measure what the reward measures
 VALIDATED = ("math", "dapo", "points", "gsm8k", "agent")
+
+
+class Placed(Protocol):
+    """What says where in a run a fault may begin."""
+
+    onsets: str
+    drifts: bool
+    before: int
+    lasts: int
+    recovers: bool
+    shows: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -88,14 +88,15 @@ def write_rows(t: Host, path: Path, dialect: str) -> None:
         lines = [json.dumps({"step": step, **row}) for step, row in _trl_rows(t, columns)]
     elif dialect == "openrlhf":
         named = {OPENRLHF[key]: values for key, values in columns.items()}
-        lines = [json.dumps({"train/global_step": step, **row}) for step, row in _rows(t, named)]
+        lines = [json.dumps({"train/global_step": step, **row}) for step, row in rows(t, named)]
     else:
         few = dialect == "old-console"
         lines = list(_jsonl(t, {key: np.round(v, 3) if few else v for key, v in columns.items()}))
     path.write_text("".join(f"{line.replace('Infinity', 'NaN')}\n" for line in lines))
 
 
-def _rows(t: Host, columns: Columns) -> Iterator[tuple[int, dict[str, float]]]:
+def rows(t: Host, columns: Columns) -> Iterator[tuple[int, dict[str, float]]]:
+    """Each step with the values that it has."""
     for i, step in enumerate(t.steps):
         yield step, {name: float(v[i]) for name, v in columns.items() if not math.isnan(v[i])}
 
@@ -108,7 +109,7 @@ def _opening(t: Host, columns: Columns) -> dict[str, float]:
 def _jsonl(t: Host, columns: Columns) -> Iterator[str]:
     if first := _opening(t, columns):
         yield json.dumps({"step": 0, "data": first})
-    for step, row in _rows(t, columns):
+    for step, row in rows(t, columns):
         yield json.dumps({"step": step, "data": {k: None if math.isinf(v) else v for k, v in row.items()}})
 
 
@@ -139,7 +140,7 @@ def _console(
     yield f"{prefix}Size of train dataloader: {max(1, len(t) // 2)}"
     if first := _opening(t, columns):
         yield f"{prefix}step:0 - " + " - ".join(f"{_renamed(k, names)}:{shown(k, v)}" for k, v in first.items())
-    for step, row in _rows(t, columns):
+    for step, row in rows(t, columns):
         yield f"{prefix}Training Progress:  {100 * step // (len(t) + 1)}%|##        | {step}/{len(t)}"
         pairs = (f"{_renamed(k, names)}:{shown(k, v).replace('inf', 'nan')}" for k, v in row.items())
         yield f"{prefix}step:{step} - " + " - ".join(pairs)
@@ -147,7 +148,7 @@ def _console(
 
 
 def _trl_rows(t: Host, columns: Columns) -> Iterator[tuple[int, dict[str, float]]]:
-    for step, row in _rows(t, columns):
+    for step, row in rows(t, columns):
         out = {TRL_MORE[name]: math.nan if math.isinf(v) else v for name, v in row.items()}
         i = t.steps.index(step)
         low, high = float(t["critic/score/min"][i]), float(t["critic/score/max"][i])
@@ -174,13 +175,13 @@ def _trl_state(t: Host, columns: Columns) -> Iterator[str]:
 
 
 def _openrlhf(t: Host, columns: Columns) -> Iterator[str]:
-    for step, row in _rows(t, columns):
+    for step, row in rows(t, columns):
         out = {OPENRLHF[k].removeprefix("train/"): math.nan if math.isinf(v) else v for k, v in row.items()}
         yield f"(PPOTrainer pid=2201) ppo_trainer.py:547] ✨ Global step {step}: {out}"
 
 
 def _slime(t: Host, columns: Columns) -> Iterator[str]:
-    for step, row in _rows(t, columns):
+    for step, row in rows(t, columns):
         out = {SLIME[k]: math.nan if math.isinf(v) else v for k, v in row.items()}
         for word, part, who in (("rollout", "rollout/", "RolloutManager"), ("step", "train/", "MegatronTrainRayActor")):
             some = {k: v for k, v in out.items() if k.startswith(part)} | (

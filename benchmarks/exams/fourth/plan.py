@@ -8,7 +8,7 @@ import numpy as np
 from ..plan import Item
 from .calm import KINDS, Calm
 from .catalogue import FAULTS
-from .fault import Fault
+from .fault import Fault, Placed
 from .host import Host, finished
 from .logs import WRITERS, kept
 from .worlds import LENGTHENED, RECORDED, WORLDS, build
@@ -89,7 +89,7 @@ def _sick(faults: tuple[Fault, ...], turn: int, rng: np.random.Generator) -> Ite
     while True:  # until the log can show every fault and the run is long enough for each
         host_name = str(rng.choice(hosts))
         host = build(host_name, int(rng.choice(STEPS)), rng)
-        places = [_when(fault, len(host), rng) for fault in faults]
+        places = [placed(fault, len(host), rng) for fault in faults]
         if None in places:
             continue
         levels = [float(rng.uniform(0.0, 0.5)) + 0.5 * (turn % 2) for _ in faults]
@@ -97,7 +97,7 @@ def _sick(faults: tuple[Fault, ...], turn: int, rng: np.random.Generator) -> Ite
         for fault, place, level in zip(faults, places, levels, strict=True):
             row, ramp, weight = place  # type: ignore[misc]
             fault.inject(host, weight, level, rng)
-            last = row + ramp + fault.lag + _wait(fault, host)
+            last = row + ramp + fault.lag + waited(fault, host)
             windows.append((row, min(last, len(host) - 1)))
         finished(host)
         options = [name for name in WRITERS if all(_shown(fault, host, name) for fault in faults)]
@@ -111,7 +111,7 @@ def _sick(faults: tuple[Fault, ...], turn: int, rng: np.random.Generator) -> Ite
         return Item(name, host, dialect, with_config, host_name, names, onsets, gross, key=KEY)
 
 
-def _when(fault: Fault, steps: int, rng: np.random.Generator) -> tuple[int, int, np.ndarray] | None:
+def placed(fault: Placed, steps: int, rng: np.random.Generator) -> tuple[int, int, np.ndarray] | None:
     """First row, rows until the full size, and the weight over all rows; nothing where the run is too short."""
     place = str(rng.choice(fault.onsets.split()))
     row = {
@@ -132,7 +132,7 @@ def _when(fault: Fault, steps: int, rng: np.random.Generator) -> tuple[int, int,
     return row, ramp, weight
 
 
-def _wait(fault: Fault, host: Host) -> int:
+def waited(fault: Placed, host: Host) -> int:
     """Two validations, for what only they can show."""
     if not any(shown.startswith("val-core/") for shown in fault.shows) or not host.validation:
         return 0

@@ -1,0 +1,1 @@
+"""The fifth paper: runs that are lived step by step from causes; a fault changes a cause, its signs follow."""
