@@ -83,16 +83,6 @@ def profile_ranges(name_or_path: str) -> dict[str, Any]:
     return read_yaml(path).get("vitals") or {} if path else {}
 
 
-def measure(run: Run, facts: Facts, signs: Sequence[VitalSign] | None = None) -> tuple[Vital, ...]:
-    """Every vital sign of the run as it stands at the last step at which it has a value.
-
-    Raises ExpressionError for a definition that the grammar does not know.
-    """
-    state = SignsState(definitions() if signs is None else signs, facts)
-    state.feed(run, run.frame.height)
-    return state.vitals(run)
-
-
 Reading = Mapping[str, float | None]  # a sign's expressions at one row: "value" and `BOUNDS`
 
 

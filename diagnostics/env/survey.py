@@ -22,14 +22,10 @@ def survey(machine: Machine | None = None, *, deep: bool = False) -> Iterator[Li
     for module in sorted(module.name for module in pkgutil.iter_modules(checks.__path__)):
         yield from import_module(f"{checks.__name__}.{module}").lines(machine)
     if deep:
-        for entry in _probes():
+        for entry in probes():
             yield probed(entry, machine)
 
 
-def probe_names() -> list[str]:
-    """Names of the deep checks that are installed."""
-    return [entry.name for entry in _probes()]
-
-
-def _probes() -> list[EntryPoint]:
+def probes() -> list[EntryPoint]:
+    """The deep checks that are installed."""
     return sorted(entry_points(group=PROBES), key=lambda entry: entry.name)

@@ -8,25 +8,17 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.gate.demands import demands
 from klinic.diagnostics.gate.settings import Accepted, Settings
 from klinic.diagnostics.language import retold, spoken, tr
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
 from klinic.diagnostics.report.sheet import Item, Sheet
 from klinic.diagnostics.report.told import told
-from klinic.diagnostics.run import Run
-from klinic.diagnostics.survey.case import Case, judged
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.case import Case
 
 TOOL = "klinic check"
 Families = Mapping[str, str]  # rule -> its family
 LEVELS = {"info": Severity.INFO, "warn": Severity.WARN, "error": Severity.ERROR}
-
-
-def check(run: Run, settings: Settings, today: date) -> Sheet:
-    """Everything that was asked of one run, with what came of it. Raises CardError for a profile that is none."""
-    return sheet(judged(run, How(profile=settings.profile, asked=demands(settings, (spoken(),)))), settings, today)
 
 
 def sheet(case: Case, settings: Settings, today: date, notes: Sequence[str] = ()) -> Sheet:

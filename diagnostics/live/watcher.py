@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from klinic.diagnostics.live.follow import Followers
 from klinic.diagnostics.live.judging import LiveJudge
-from klinic.diagnostics.live.look import ENDED, Look, Looker
+from klinic.diagnostics.live.look import Look, Looker
 from klinic.diagnostics.run import Run
 
 SHARE = 0.2  # of one CPU that the looks may take
@@ -57,8 +57,3 @@ class Watcher:
     def close(self) -> None:
         """Let go of the files."""
         self._followers.close()
-
-
-def over(looks: Sequence[Look]) -> bool:
-    """Whether every run has ended."""
-    return bool(looks) and all(look.state in ENDED for look in looks)

@@ -52,8 +52,3 @@ def _table() -> dict[str, Shape]:
 def table() -> tuple[dict[str, Any], ...]:
     """Rows of models.yaml: names, billions of weights as published, and config.json's fields."""
     return tuple(yamlio.load(Path(__file__).with_name("models.yaml").read_text("utf-8")))
-
-
-def known_names() -> list[str]:
-    """Names of the table, in its order."""
-    return [name for row in table() for name in row["names"]]

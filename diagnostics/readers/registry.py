@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from klinic.diagnostics.entries import entry_points
-from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers import _strangers as strangers
-from klinic.diagnostics.readers.base import Head, Reader, Session
+from klinic.diagnostics.readers.base import Head, Reader
 
 GROUP = "klinic.readers"
 ADVICE = "give the log of a training run (klinic readers lists the formats)"
@@ -33,14 +32,6 @@ def reader_for(head: Head) -> Reader | None:
         return None
     score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in readers()), key=lambda it: it[:2])
     return best if score > 0 else None
-
-
-def session(head: Head) -> tuple[Reader, Session]:
-    """The surest reader and a session of it at the source's first byte; ReadError where no reader knows it."""
-    reader = reader_for(head)
-    if reader is None:
-        raise ReadError(unknown(str(head.path or "-"), head.data))
-    return reader, reader.open(head)
 
 
 def unknown(path: str, data: bytes, seen: str = "") -> str:

@@ -56,12 +56,6 @@ def existed(key: str, version: str) -> bool | None:
     return number(row[0]) <= number(release) <= number(row[1])
 
 
-def span(key: str) -> tuple[str, str] | None:
-    """First and last covered release that had a key."""
-    row = _table()["keys"].get(key)
-    return None if row is None else (row[0], row[1])
-
-
 def default_at(key: str, version: str) -> Any:
     """Default of a key in a release, interpolations as written; None where it did not exist."""
     if not existed(key, version):

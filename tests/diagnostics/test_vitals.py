@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.engine.vitals import definitions, measure, profile_ranges, trend, with_ranges
+from klinic.diagnostics.engine.vitals import SignsState, definitions, profile_ranges, trend, with_ranges
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Row, RunBuilder
 from klinic.diagnostics.verlconfig import facts
@@ -29,7 +29,9 @@ def run_of(rows, decimals=None, first=1):
 
 def vitals(run, profile="default"):
     signs = with_ranges(definitions(), profile_ranges(profile))
-    return {vital.name: vital for vital in measure(run, facts(run), signs)}
+    state = SignsState(signs, facts(run))
+    state.feed(run, run.frame.height)
+    return {vital.name: vital for vital in state.vitals(run)}
 
 
 def series(metric, values):

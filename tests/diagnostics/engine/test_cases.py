@@ -1,4 +1,4 @@
-"""The series notation, the runner of cases, and mutants."""
+"""The series notation and the runner of cases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klinic.diagnostics.engine.cases import CaseError, run_cases
-from klinic.diagnostics.engine.library import load_card
-from klinic.diagnostics.engine.mutants import mutants, survivors
 from klinic.diagnostics.engine.notation import NotationError, parse_series, run_from_series
 
 CARD = """\
@@ -169,20 +167,3 @@ def test_incident_cases_go_through_the_readers(outcome) -> None:  # type: ignore
 - {name: expected but absent, source: x, text: "hello", expect: {severity: error}}
 """
     assert outcome(cases, INCIDENT) == ["", "", "no line matched"]
-
-
-def test_mutants_turn_thresholds_and_comparisons(outcome, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    loose = '- {name: a, source: x, series: {actor/ppo_kl: "0x10 1x3"}, expect: {severity: warn, first_step: 11}}'
-    outcome(loose)
-    card = load_card(tmp_path / "policy" / "sample-card.yaml")
-    moved = [f"floor 0.02 -> {value}" for value in (0.2, 0.06, 0.006, 0.002)]
-    assert [one.change for one in mutants(card)] == [
-        *moved,
-        "warn: 'actor/ppo_kl' > floor -> 'actor/ppo_kl' <= floor",
-    ]
-    assert survivors(card) == moved
-    tight = (
-        '\n- {name: b, source: x, series: {actor/ppo_kl: "0.01x10 0.04x3"}, expect: {severity: warn, first_step: 11}}'
-    )
-    outcome(loose + tight)
-    assert survivors(card) == []

@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from klinic.diagnostics.env import Line, Machine, packages, probe_names, ready, survey
+from klinic.diagnostics.env import Line, Machine, packages, ready, survey
 from klinic.diagnostics.env import nvidia as smi
 from klinic.diagnostics.env.model import Card
+from klinic.diagnostics.env.survey import probes
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.readers import _native
 
@@ -54,7 +55,7 @@ def test_this_machine_can_train() -> None:
 def test_every_line_stands_in_the_fact_base() -> None:
     variables = dict.fromkeys(import_module("klinic.diagnostics.env.checks.h_variables").KNOWN, "1")
     some = [*survey(Machine(variables)), *lines("d_gpu", Machine({}, cards=(P40,), driver="470", cuda="11.4")).values()]
-    names = {one.name for one in some if not one.name.startswith("variable-")} | {*probe_names()}
+    names = {one.name for one in some if not one.name.startswith("variable-")} | {one.name for one in probes()}
     assert names - {*checks()} == set()
 
 

@@ -10,10 +10,13 @@ import jsonschema
 import pytest
 
 from klinic.diagnostics import yamlio
-from klinic.diagnostics.gate.check import check
+from klinic.diagnostics.gate.check import sheet
+from klinic.diagnostics.gate.demands import demands
 from klinic.diagnostics.gate.settings import load
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.settings import SettingsError, schema_text
+from klinic.diagnostics.survey.case import judged
+from klinic.diagnostics.survey.how import How
 
 QUIET = ("--fail-on", "never")
 SCORE = "critic__score__mean"
@@ -132,7 +135,9 @@ def test_problems_of_klinic_yaml_have_a_place(tmp_path, text):
 def held(tmp_path: Path, path: Path, text: str, today: date = date(2026, 6, 1)):
     file = tmp_path / "klinic.yaml"
     file.write_text(text)
-    return check(open_run(path), load(file), today)
+    asked = load(file)
+    case = judged(open_run(path), How(profile=asked.profile, asked=demands(asked, ("en",))))
+    return sheet(case, asked, today)
 
 
 ACCEPT = "check:\n  accepted: [{rule: POL01, reason: ticket 7, until: 2026-06-30}]\n"

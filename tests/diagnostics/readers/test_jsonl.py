@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.readers import open_run, session
+from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.jsonl import READER
 from klinic.diagnostics.run import Line, Note, Row, Run, one_by_one
@@ -127,7 +127,7 @@ def test_a_truncation_at_any_byte_costs_at_most_the_line_being_written() -> None
     lines = [b'{"step":%d,"data":{"actor/ppo_kl":0.%d,"x":null}}\n' % (step, step) for step in range(1, 5)]
     whole = b"".join(lines)
     for cut in range(len(whole) + 1):
-        _, reading = session(Head(whole, complete=True))
+        reading = READER.open(Head(whole, complete=True))
         events = [*one_by_one(reading.feed(whole[:cut])), *reading.close()]
         rows = [event for event in events if isinstance(event, Row)]
         complete = whole[:cut].count(b"}}")
