@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from klinic.diagnostics.readers._typeset import Escaped, Typeset, escaped, typeset
 from klinic.diagnostics.readers.jsonl import parse
 
 TEXTS = ("log", "MESSAGE", "textPayload", "message", "msg", "line", "text", "body")
@@ -33,7 +34,7 @@ _SHAPES = (
     rb"[A-Z][a-z]{2} [ \d]\d " + _TIME + rb" ",  # ts
     rb"\[?" + _TIME + rb"\]? ",
     rb"\[pod/[\w.\-]{1,120}/[\w.\-]{1,120}\] ",  # kubectl logs --prefix
-    rb"[\w.\-]{1,80} +\| ",  # docker compose logs
+    rb"[A-Za-z][\w.\-]{0,79} +\| ",  # docker compose logs; a number is the first cell of a table
     rb" {0,3}(?P<rank>\d{1,4}): ",  # srun --label
     rb" {0,6}\d{1,7}\t",  # cat -n
     rb"(?:[\w./\-]{1,200}[:\-])?\d{1,7}[:\-](?!\d)",  # grep -n
@@ -42,11 +43,9 @@ _SHAPES = (
 )
 _PREFIXES = tuple(re.compile(_CODES + shape + _CODES) for shape in _SHAPES)
 _TAG = re.compile(rb"<[^<>]{0,4000}>")
+_CELL, _ROW = re.compile(rb"</t[dh]\s*>", re.IGNORECASE), re.compile(rb"</tr\s*>|<br\s*/?>", re.IGNORECASE)
+_TABLE = re.compile(rb"\s*<table\b|\s*\{(?:&quot;|&#34;)", re.IGNORECASE)
 _HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html)\b", re.IGNORECASE)
-_FIXED_SPACE = "\u00a0".encode()
-_SPACE = rb"(?: |\xc2\xa0)"
-_PRETTIER = re.compile(_SPACE + rb"(?:-|\xe2\x80[\x90-\x95]|\xe2\x88\x92)" + _SPACE)  # hyphens, dashes, a minus
-_TYPESET = re.compile(rb"\bstep:\d+(?! - )" + _PRETTIER.pattern + rb"[^\n]{1,80}:")
 _QUOTED = re.compile(rb"^content-transfer-encoding:\s*quoted-printable\s*$", re.IGNORECASE | re.MULTILINE)
 _OBJECT = re.compile(rb"\s*\[?\s*(?:\{|$)")
 _ITEM = re.compile(rb'\s*("(?:[^"\\]|\\.)*"),?\s*')
@@ -99,10 +98,11 @@ class JsonLines:
 
 
 class Page:
-    """An HTML page: its text."""
+    """An HTML page, or a piece of one: its text, the cells of a table between bars."""
 
     def take(self, line: bytes) -> bytes:
         """The line without tags."""
+        line = _ROW.sub(b"\n", _CELL.sub(b" | ", line))
         return html.unescape(_TAG.sub(b"", line).decode("utf-8", "replace")).encode("utf-8", "replace") + b"\n"
 
 
@@ -132,14 +132,6 @@ class QuotedPrintable:
             self._begun = line[:-1]
             return b""
         return quopri.decodestring(line).rstrip(b"\n") + b"\n"
-
-
-class Typeset:
-    """Text that an editor or a mailer made prettier: dashes and fixed spaces between the metrics of a line."""
-
-    def take(self, line: bytes) -> bytes:
-        """The line as a program prints it."""
-        return _PRETTIER.sub(b" - ", line).replace(_FIXED_SPACE, b" ") + b"\n"
 
 
 class _Parts:
@@ -180,14 +172,16 @@ def _text(value: Any) -> bytes | None:
 
 def envelope_of(data: bytes) -> Envelope | None:
     """The envelope that the beginning of a source shows, or None."""
-    if _HTML.match(data[:4096]) and b"<pre" in data:
+    if _TABLE.match(data[:4096]) or (_HTML.match(data[:4096]) and (b"<pre" in data or b"<td" in data)):
         return Page()
     if data[:1] == b"{" and b'"cell_type"' in data and b'"cells"' in data[:4096]:
         return Notebook()
     if _QUOTED.search(data[:8192]):
         return QuotedPrintable()
-    if _TYPESET.search(data):
+    if typeset(data):
         return Typeset()
+    if escaped(data):
+        return Escaped()
     lines = list(_whole_lines(data))
     return _json_lines(lines) if lines and _OBJECT.match(lines[0]) else _prefix(lines)
 

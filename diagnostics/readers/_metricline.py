@@ -19,7 +19,9 @@ _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
 _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 _TORN_VALUE = re.compile(r"([^\s:]+:[-+]?\d+\.?\d*(?:[eE][-+]?\d*)?)[^\s\d.-]\S*\s")
 _NUMBER_REST = re.compile(r"[\d.eE+\-]+(?: - |$)")
-_FOREIGN = re.compile(r"\s.*[\[\](){}<>|]|[\[\](){}<>|].*\s")
+_FOREIGN = re.compile(r"\s.*[\[\](){}<>|]|[\[\](){}<>|].*\s|[\x01-\x1f\x7f-\x9f\u2028\u2029]")
+_QUOTES = ("[prompt]", "[response]")  # of what a model was asked and answered, as verl prints it
+_BROKEN = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # ends of lines that no logger writes
 _SUPERVISED = re.compile(
     r"(?:train|val|valid|eval|test)/(?:loss|lr\b.*|learning_rate|grad_norm|perplexity|time.*|mfu|.*tokens.*|epoch)$"
 )
@@ -27,9 +29,11 @@ _SUPERVISED = re.compile(
 
 def start_of(text: str) -> tuple[int, str, bool] | None:
     """(step, what follows, whether it starts the text) of a metric line in `text`, or None."""
-    if "step:" not in text or text.count("step:") > MAX_STARTS:
+    if "step:" not in text or text.count("step:") > MAX_STARTS or text.startswith(_QUOTES):
         return None
     for match in _STEP.finditer(text):
+        if _BROKEN.search(text, 0, match.start()):
+            return None
         body = text[match.end() :]
         first = body.removeprefix(" - ").partition(" - ")[0]
         alone = not body.strip(" -") and not text[: match.start()].strip()

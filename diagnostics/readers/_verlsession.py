@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klinic.diagnostics.readers._answers import Answers
 from klinic.diagnostics.readers._bulk import MANY, Bulk
 from klinic.diagnostics.readers._configscan import ConfigScan
 from klinic.diagnostics.readers._held import Held, Lines
@@ -32,14 +33,13 @@ class VerlSession:
         self._last_keys: list[str] = []
         self._last_written: tuple[int, Items] = (-1, [])
         self._wrapped, self._told = False, ""
-        self._words = Words()
-        self._release = Release()
+        self._words, self._release = Words(), Release()
         self._step: int | None = None
         self._step_keys: set[str] = set()
         self._initial: ValidationText | None = None
         self._rl_rows = self._supervised = 0
         self._bulk: Bulk | None = Bulk()
-        self._held = Held()
+        self._held, self._answers = Held(), Answers()
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes."""
@@ -65,7 +65,7 @@ class VerlSession:
 
     def idle(self) -> bool:
         """Whether no line before the next one is waited with."""
-        return self._open is None and self._config.idle() and self._validation.idle()
+        return self._open is None and not self._answers and self._config.idle() and self._validation.idle()
 
     def steady(self) -> bool:
         """Whether a metric line whose keys are known means no more than its numbers."""
@@ -92,6 +92,8 @@ class VerlSession:
         """The source has ended."""
         self.settle()
         self._all(self._frames.close())
+        for frame in self._answers.release():
+            self._take(frame)
         self._events.extend(self._bulk.passed() if self._bulk else ())
         self._finish_metrics()
         self._config.close()
@@ -112,13 +114,13 @@ class VerlSession:
     def _all(self, frames: list[Frame]) -> None:
         if frames and self._held:
             self.settle(complete=bool(self._bulk and self._bulk.text_since))
-        for frame in frames:
-            self._take(frame)
+        for frame, quoted in self._answers.parted(frames):
+            self._take(frame, quoted)
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: Frame, quoted: bool = False) -> None:
         if frame.prefixed:
             self._release.process(frame.source)
-        start = start_of(frame.text)
+        start = None if quoted else start_of(frame.text)
         if start and not (self._open and self._open.tears(frame)):
             self._finish_metrics()
             self._open = MetricLine(start[0], start[1], frame)
@@ -127,7 +129,7 @@ class VerlSession:
                 self._finish_metrics()
             return
         if self._open:
-            if self._open.join(frame):
+            if not quoted and self._open.join(frame):
                 return
             if frame.text:
                 self._finish_metrics()

@@ -209,6 +209,12 @@ def test_wide_text_that_cannot_be_told_for_sure_is_told_as_such(tmp_path: Path, 
         open_run(tmp_path / "wide")
 
 
+def test_a_short_last_line_behind_wide_text_is_read(tmp_path: Path) -> None:
+    text = "step:1 - critic/score/mean:0.1 - actor/entropy:0.3\n" * 4
+    (tmp_path / "wide").write_bytes(text.encode("utf-16") + b"step:2 - critic/score/mean:0.5\n")
+    assert open_run(tmp_path / "wide").frame["step"].to_list()[-1] == 2
+
+
 def test_a_link_that_leads_nowhere_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "gone").symlink_to("elsewhere.log")
