@@ -8,7 +8,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+import tokenize
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from importlib.metadata import EntryPoint, version
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ COMMANDS = "klinic.commands"
 CANNOT_JUDGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+BLAS = "OPENBLAS_NUM_THREADS"
+BEFORE = (tokenize.ENCODING, tokenize.COMMENT, tokenize.NL)  # what may stand before a docstring
 
 
 def fail(message: str, code: int = CANNOT_JUDGE) -> NoReturn:
@@ -44,15 +47,30 @@ def say(message: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
+@contextlib.contextmanager
+def _without_blas_threads() -> Iterator[None]:
+    """Where numpy is imported: its linear algebra, which klinic does not use, else starts a thread for each core more,
+    which turns for some 50 ms before it sleeps. What klinic starts later gets the environment as it was."""
+    if BLAS in os.environ:
+        yield
+        return
+    os.environ[BLAS] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(BLAS, None)
+
+
 def _summary(entry: EntryPoint) -> str:
-    """First line of the docstring of the command's module, read without importing it."""
+    """First line of the docstring of the command's module, of which no more is read."""
     try:
         spec = find_spec(entry.module)
-        source = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
-        doc = ast.get_docstring(ast.parse(source)) or ""
+        with Path(spec.origin if spec and spec.origin else os.devnull).open("rb") as source:
+            first = next(one for one in tokenize.tokenize(source.readline) if one.type not in BEFORE)
+        doc = ast.literal_eval(first.string) if first.type == tokenize.STRING else ""
     except (ImportError, OSError, SyntaxError, ValueError):
         return ""
-    return doc.partition("\n")[0].rstrip(".")
+    return str(doc).partition("\n")[0].rstrip(".")
 
 
 def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -97,7 +115,8 @@ class Klinic(click.Group):
         if entry is None:
             return super().get_command(ctx, cmd_name)
         try:
-            command: click.Command = entry.load()
+            with _without_blas_threads():
+                command: click.Command = entry.load()
         except (ImportError, AttributeError) as error:
             raise click.ClickException(f"the command {cmd_name} cannot be loaded: {error}") from error
         return command

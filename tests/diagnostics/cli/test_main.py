@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -74,6 +75,24 @@ def test_help_imports_no_command():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stderr.strip() == "False False"
+
+
+@pytest.mark.parametrize(("given", "left"), [({}, "None"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_numpy_starts_no_threads_for_its_algebra_and_what_is_started_later_has_the_same_environment(given, left):
+    code = """
+    import os, sys, threading
+    from klinic.diagnostics.cli import main
+    main(["diagnose", sys.argv[1]], standalone_mode=False)
+    threads = [open(f"/proc/self/task/{one}/comm").read() for one in os.listdir("/proc/self/task")]
+    print(os.environ.get("OPENBLAS_NUM_THREADS"), sum(one.startswith("python") for one in threads))
+    """
+    env = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name} | given
+    command = [sys.executable, "-c", textwrap.dedent(code), str(SICK)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=env).stdout
+    found, threads = said.splitlines()[-1].split()
+    assert found == left
+    if not given:
+        assert int(threads) == 1
 
 
 def test_a_reader_that_leaves_ends_the_report_quietly():
