@@ -96,8 +96,12 @@ def watch(
     _awaitable(until, cards)
     session = _session(path, {**options, "cards": cards}, config, told, plain or not sys.stdout.isatty())
     try:
-        with _interruptible() as wishes, contextlib.closing(session), _metrics(session, metrics_port, metrics_host):
-            return _left(session, _watched(session, wishes, once, until, timeout, interval), fail_on)
+        with (
+            _interruptible() as signals,
+            contextlib.closing(session),
+            _metrics(session, metrics_port, metrics_host),
+        ):
+            return _left(session, _watched(session, signals, once, until, timeout, interval), fail_on)
     except (ReadError, ValueError) as error:  # what is given cannot be read, or options do not fit it
         fail(str(error))
 
@@ -148,7 +152,7 @@ def _metrics(session: Session, port: int | None, host: str) -> Iterator[None]:
         yield
 
 
-class _Wishes:
+class _Signals:
     """What signals asked for: the exit code they mean."""
 
     def __init__(self) -> None:
@@ -162,19 +166,24 @@ class _Wishes:
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[_Wishes]:
-    wishes = _Wishes()
+def _interruptible() -> Iterator[_Signals]:
+    signals = _Signals()
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, wishes.heed) for number in numbers}
+    before = {number: signal.signal(number, signals.heed) for number in numbers}
     try:
-        yield wishes
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def _watched(
-    session: Session, wishes: _Wishes, once: bool, until: Until | None, timeout: float | None, interval: float
+    session: Session,
+    signals: _Signals,
+    once: bool,
+    until: Until | None,
+    timeout: float | None,
+    interval: float,
 ) -> int:
     """Look until there is a reason to leave; gives the exit code."""
     from klinic.diagnostics.watch.until import TIMEOUT
@@ -193,9 +202,9 @@ def _watched(
                 session.say(tr("time is over: {} has not come", until or tr("its end")))
                 return TIMEOUT
             pause = session.pause(interval)
-            if wishes.came.wait(pause if left is None else min(pause, max(left, 0.01))):
+            if signals.came.wait(pause if left is None else min(pause, max(left, 0.01))):
                 session.say(tr("left; the run goes on") if session.running else tr("left"))
-                return wishes.code or 130
+                return signals.code or 130
 
 
 def _left(session: Session, code: int, fail_on: str) -> int:

@@ -1,4 +1,4 @@
-"""Looking after a launch without klinic, and the doctor beside one with it: alerts, the stop, exit codes."""
+"""Looking after a launch without klinic, and the diagnosis beside one with it: alerts, the stop, exit codes."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from klinic.diagnostics.alerts.channel import Alerts, Channel
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.live.stopon import StopOn
 from klinic.trainer.launch import attend as attending
-from klinic.trainer.launch.doctor import Doctor
-from klinic.trainer.launch.errands import Errands
+from klinic.trainer.launch.diagnosis import LiveDiagnosis
+from klinic.trainer.launch.reactions import Reactions
 from klinic.trainer.plugin import attendance, environ
 from klinic.trainer.stream import RunDirectory, note, pending
 
@@ -75,14 +75,14 @@ def alerts(url):
 
 
 def test_the_doctor_alerts_once_and_asks_for_the_stop(run, webhook):
-    doctor = Doctor(run.path, Errands(StopOn.parse("error:2"), alerts(webhook.url)))
-    doctor.start()
-    last = write(run, 60, lambda: doctor.reason is not None)
+    diagnosis = LiveDiagnosis(run.path, Reactions(StopOn.parse("error:2"), alerts(webhook.url)))
+    diagnosis.start()
+    last = write(run, 60, lambda: diagnosis.reason is not None)
     run.finish("stopped", last)
-    doctor.stop()
-    assert doctor.reason is not None
-    assert doctor.reason.finding.name == "update-too-large"
-    assert doctor.reason.onset == 5
+    diagnosis.stop()
+    assert diagnosis.reason is not None
+    assert diagnosis.reason.finding.name == "update-too-large"
+    assert diagnosis.reason.onset == 5
     assert [each["rule"]["name"] for each in webhook.got if each["kind"] == "finding"] == ["update-too-large"]
     assert [each["title"] for each in webhook.got if each["kind"] == "end"] == [f"klinic info: {run.path} was stopped"]
     told = [each for each in events(run.path) if each["kind"] == "alert"]
@@ -94,24 +94,38 @@ def test_the_doctor_alerts_once_and_asks_for_the_stop(run, webhook):
 
 def test_what_was_found_before_this_launch_is_no_news_of_it(run, webhook):
     write(run, 9)
-    doctor = Doctor(run.path, Errands(StopOn.parse("error"), alerts(webhook.url)))
-    doctor.start()
+    diagnosis = LiveDiagnosis(run.path, Reactions(StopOn.parse("error"), alerts(webhook.url)))
+    diagnosis.start()
     time.sleep(2.5)
-    doctor.stop()
-    assert doctor.reason is None
+    diagnosis.stop()
+    assert diagnosis.reason is None
     assert webhook.got == []
+
+
+def test_rows_from_before_its_process_is_up_are_news(run, webhook):
+    write(run, 3)
+    launched = time.time()
+    write(run, 9, first=4)
+    diagnosis = LiveDiagnosis(run.path, Reactions(StopOn.parse("error"), alerts(webhook.url)), launched)
+    diagnosis.start()
+    until = time.monotonic() + 30
+    while diagnosis.reason is None and time.monotonic() < until:
+        time.sleep(0.1)
+    diagnosis.stop()
+    assert diagnosis.reason is not None and diagnosis.reason.finding.name == "update-too-large"
+    assert [each["rule"]["name"] for each in webhook.got] == ["update-too-large"]
 
 
 def test_an_alert_that_is_not_delivered_is_said_and_noted(run):
     from klinic.diagnostics.alerts.courier import Patience
 
     told = alerts("http://127.0.0.1:9/s3cr3t")
-    doctor = Doctor(run.path, Errands(None, told, Patience(tries=2, first=0.05, timeout=0.5)))
-    doctor.start()
-    write(run, 40, lambda: bool(doctor.trouble))
-    doctor.stop()
-    assert doctor.trouble.startswith("the alert to chat was not delivered: cannot be reached")
-    assert "s3cr3t" not in doctor.trouble
+    diagnosis = LiveDiagnosis(run.path, Reactions(None, told, Patience(tries=2, first=0.05, timeout=0.5)))
+    diagnosis.start()
+    write(run, 40, lambda: bool(diagnosis.trouble))
+    diagnosis.stop()
+    assert diagnosis.trouble.startswith("the alert to chat was not delivered: cannot be reached")
+    assert "s3cr3t" not in diagnosis.trouble
     assert "alert failed" in [each["kind"] for each in events(run.path)]
 
 
@@ -127,12 +141,12 @@ def test_a_look_that_fails_is_said_once_and_the_next_one_is_taken(run, monkeypat
         return real(self, *words)
 
     monkeypatch.setattr(look.Looker, "look", breaks)
-    doctor = Doctor(run.path, Errands(StopOn.parse("error")))
-    doctor.start()
-    write(run, 40, lambda: doctor.reason is not None)
-    doctor.stop()
-    assert doctor.trouble == "the diagnosis failed (RuntimeError: odd); the training goes on"
-    assert doctor.reason is not None
+    diagnosis = LiveDiagnosis(run.path, Reactions(StopOn.parse("error")))
+    diagnosis.start()
+    write(run, 40, lambda: diagnosis.reason is not None)
+    diagnosis.stop()
+    assert diagnosis.trouble == "the diagnosis failed (RuntimeError: odd); the training goes on"
+    assert diagnosis.reason is not None
 
 
 def test_a_process_of_its_own_asks_the_run_to_stop_and_ends_with_it(run, webhook, tmp_path, monkeypatch):
@@ -162,7 +176,7 @@ def test_a_process_of_its_own_asks_the_run_to_stop_and_ends_with_it(run, webhook
 def test_it_ends_where_the_trainer_is_gone(run, monkeypatch):
     monkeypatch.setattr(os, "getppid", lambda: 1)
     began = time.monotonic()
-    attending.attend(run.path, Errands(StopOn.parse("error")), parent=os.getpid())
+    attending.attend(run.path, Reactions(StopOn.parse("error")), parent=os.getpid(), launched=time.time())
     assert time.monotonic() - began < 10
 
 
@@ -175,7 +189,7 @@ def test_nobody_is_started_where_nothing_is_asked(run, monkeypatch):
 def test_what_cannot_be_used_is_said_and_the_training_goes_on(run, monkeypatch, capfd):
     monkeypatch.setenv(attending.STOP_ON, "fatal:3")
     monkeypatch.setenv(attending.ALERTS, "/nowhere/alerts.yaml")
-    assert attending.main([str(run.path), str(os.getpid())]) == 1
+    assert attending.main([str(run.path), str(os.getpid()), repr(time.time())]) == 1
     said = capfd.readouterr().err
     assert "KLINIC_STOP_ON: 'fatal:3' is no condition to stop on; write SEVERITY" in said
     assert "KLINIC_ALERTS: /nowhere/alerts.yaml" in said
@@ -213,12 +227,12 @@ def test_a_note_is_added_while_another_process_writes(run):
 
 def test_what_is_found_is_an_event_of_the_run_without_any_option(run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("klinic.trainer.launch.doctor.PAUSE", 0.2)
-    doctor = Doctor(run.path)
-    doctor.start()
+    monkeypatch.setattr("klinic.trainer.launch.diagnosis.PAUSE", 0.2)
+    diagnosis = LiveDiagnosis(run.path)
+    diagnosis.start()
     write(run, 60, lambda: "finding opened" in [each["kind"] for each in events(run.path)])
-    doctor.stop()
+    diagnosis.stop()
     told = next(each for each in events(run.path) if each["kind"] == "finding opened")
     assert told["data"]["name"] == "update-too-large"
-    assert doctor.reason is None
+    assert diagnosis.reason is None
     assert not (tmp_path / "events.jsonl").exists()

@@ -1,4 +1,4 @@
-"""The launcher's parts on their own: processes, tails, bounds, the error found, words, the doctor."""
+"""The launcher's parts on their own: processes, tails, bounds, the error found, words, the diagnosis."""
 
 import signal
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.readers import open_run
-from klinic.trainer.launch.doctor import words
+from klinic.trainer.launch.diagnosis import words
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
@@ -109,12 +109,12 @@ def test_a_launch_says_when_it_will_stop(asked, rescue, said):
 
 
 def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypatch):
-    from klinic.trainer.launch import doctor
+    from klinic.trainer.launch import diagnosis
     from klinic.trainer.stream import RunDirectory
 
-    monkeypatch.setattr(doctor, "PAUSE", 0.2)
+    monkeypatch.setattr(diagnosis, "PAUSE", 0.2)
     with RunDirectory.create(tmp_path / "run", framework="verl") as run:
-        watching = doctor.Doctor(run.path)
+        watching = diagnosis.LiveDiagnosis(run.path)
         watching.start()
         for step in range(1, 31):
             data = {"critic/score/mean": 0.5, "actor/ppo_kl": 5.0, "actor/pg_clipfrac": 0.6, "actor/entropy": 0.1}
@@ -124,7 +124,7 @@ def test_the_doctor_speaks_in_the_progress_line_and_may_fail(tmp_path, monkeypat
             time.sleep(0.1)
         watching.stop()
     assert watching.words.startswith("health ")
-    broken = doctor.Doctor(tmp_path / "nothing" / "there")
+    broken = diagnosis.LiveDiagnosis(tmp_path / "nothing" / "there")
     broken.start()
     broken.stop()
     assert broken.words == ""

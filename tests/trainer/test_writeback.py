@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from klinic.trainer.launch.attend import errands
-from klinic.trainer.launch.errands import Errands
+from klinic.trainer.launch.attend import asked
+from klinic.trainer.launch.reactions import Reactions
 from klinic.trainer.plugin import attendance, environ, writeback
 from klinic.trainer.plugin.session import Session
 from klinic.trainer.plugin.writeback import WriteBack
@@ -154,14 +154,14 @@ def test_a_verdict_is_laid_down_where_a_tracker_shows_it(
     from klinic.diagnostics.live.judging import LiveJudge
     from klinic.diagnostics.live.look import Looker
 
-    ours = Errands(write_back=wanted)
+    ours = Reactions(write_back=wanted)
     with RunDirectory.create(tmp_path / "run", framework="verl", config={"trainer": {"logger": loggers}}) as found:
         ours.begin(found.path)
         found.write_step(1, {"actor/ppo_kl": 0.9, "critic/score/mean": 0.1})
         with Follower(found.path) as follower:
             look = Looker(LiveJudge()).look(follower.poll())
         assert look is not None
-        ours.run(look)
+        ours.to(look)
         verdict = pending(found.path, VERDICT)
     assert ours.any is laid
     assert (verdict is not None) is laid
@@ -177,7 +177,7 @@ def test_the_variable_says_whether_a_launch_without_klinic_writes_back(
     for name in environ.WATCHED:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(environ.WRITE_BACK, word)
-    assert errands("", "", word)[0].write_back is back
+    assert asked("", "", word)[0].write_back is back
     assert attendance.wanted() is starts
 
 

@@ -15,7 +15,7 @@ class Progress:
     """What the launcher knows of the run.
 
     total: planned steps, 0 where unknown. data: the last step's metrics. seconds: durations of the last steps.
-    validations: (step, metrics) in order. health: words of the doctor for the progress line.
+    validations: (step, metrics) in order. health: words of the diagnosis for the progress line.
     """
 
     total: int = 0

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from klinic.diagnostics.durations import in_words
 from klinic.diagnostics.run.state import BY_FINDING
+from klinic.trainer.launch.diagnosis import LiveDiagnosis
 from klinic.trainer.launch.display import Display
-from klinic.trainer.launch.doctor import Doctor
 from klinic.trainer.launch.ending import record_end
-from klinic.trainer.launch.errands import Errands
 from klinic.trainer.launch.failure import reason
 from klinic.trainer.launch.limits import Limits, Watchdog
 from klinic.trainer.launch.process import Process
 from klinic.trainer.launch.progress import DONE, INIT, TRAIN, VAL, Progress
+from klinic.trainer.launch.reactions import Reactions
 from klinic.trainer.launch.stages import stage
+from klinic.trainer.launch.stopsignals import StopSignals
 from klinic.trainer.launch.tail import Tail
-from klinic.trainer.launch.wishes import Wishes
 from klinic.trainer.launch.words import event_line, step_line, validation_lines
 from klinic.trainer.plan import Plan
 from klinic.trainer.plugin.environ import WATCHED
@@ -60,20 +60,21 @@ def launch(plan: Plan, options: Options | None = None, display: Display | None =
     0 finished, or stopped as `klinic stop` or the time limit asked; 1 failed; 3 stopped for a finding; 130 and 143
     stopped by Ctrl-C and SIGTERM. The run directory says how it ended in every case.
     """
-    with Wishes() as wishes, display or Display() as shown:
-        return _Launch(plan, options or Options(), wishes, shown).go()
+    with StopSignals() as signals, display or Display() as shown:
+        return _Launch(plan, options or Options(), signals, shown).go()
 
 
 class _Launch:
     """One launch: the process, what is known of it, and the clocks that bound it."""
 
-    def __init__(self, plan: Plan, options: Options, wishes: Wishes, display: Display) -> None:
-        self.plan, self.options, self.wishes, self.display = plan, options, wishes, display
+    def __init__(self, plan: Plan, options: Options, signals: StopSignals, display: Display) -> None:
+        self.plan, self.options, self.signals, self.display = plan, options, signals, display
         folder = plan.run_dir
         self.console = folder / "console.log"
         self.progress = Progress(total=plan.total_steps)
         self.watchdog = Watchdog(options.limits, self.console)
-        self.doctor = Doctor(folder, Errands(options.stop_on, options.alerts, write_back=options.write_back))
+        reactions = Reactions(options.stop_on, options.alerts, write_back=options.write_back)
+        self.diagnosis = LiveDiagnosis(folder, reactions)
         self.metrics = Tail(folder / "metrics.jsonl", from_end=True)
         self.events = Tail(folder / "events.jsonl", from_end=True)
         self.samples = Tail(folder / "samples.jsonl", from_end=True)
@@ -84,7 +85,7 @@ class _Launch:
 
     def go(self) -> int:
         if self.options.diagnose or self.options.stop_on or self.options.alerts:
-            self.doctor.start()
+            self.diagnosis.start()
         try:
             self.process = Process(self.plan.command, {**self.plan.environment, **OURS}, self.console)
             self.display.say(INIT, f"verl starts as process {self.process.pid}; its output goes to {self.console}")
@@ -94,7 +95,7 @@ class _Launch:
                 self.process.end()
             return self._end(trouble)
         finally:
-            self.doctor.stop()
+            self.diagnosis.stop()
 
     def _follow(self) -> str:
         """Stay until the process has ended; gives why it was ended from here, empty where it ended by itself."""
@@ -112,18 +113,18 @@ class _Launch:
             self._heard(line)
         for record in self.metrics.records():
             if self.progress.take_step(record):
-                self.progress.health = self.doctor.words
+                self.progress.health = self.diagnosis.words
                 self.display.say(TRAIN, step_line(self.progress))
                 self._set_in()
         for event in self.events.records():
             self._happened(event)
-        self._doctors_trouble()
+        self._say_trouble()
         self.display.status(self.progress.phase, self._now())
 
-    def _doctors_trouble(self) -> None:
-        if self.doctor.trouble:
-            self.display.say(self.progress.phase, self.doctor.trouble)
-            self.doctor.trouble = ""
+    def _say_trouble(self) -> None:
+        if self.diagnosis.trouble:
+            self.display.say(self.progress.phase, self.diagnosis.trouble)
+            self.diagnosis.trouble = ""
 
     def _heard(self, line: str) -> None:
         self.watchdog.heard(line)
@@ -154,16 +155,16 @@ class _Launch:
             self.display.say(TRAIN, f"the recipe asks for the reward {item.reward} from the next step on")
 
     def _obey(self) -> None:
-        if self.wishes.reread:
-            self.wishes.reread = False
+        if self.signals.reread:
+            self.signals.reread = False
             self._reread()
         limit = self.options.time_limit
         if self.stop_by is None and limit and time.monotonic() - self.progress.began > limit:
             self._stop("time limit", f"the time limit of {in_words(limit)} is over")
-        if self.stop_by is None and self.wishes.stop is not None:
-            self._stop(self.wishes.stop.name, f"{self.wishes.stop.name} came")
-        if self.stop_by is None and self.doctor.reason is not None:
-            self._stop(BY_FINDING, self.doctor.reason.words, **facts_of(self.doctor.reason))
+        if self.stop_by is None and self.signals.stop is not None:
+            self._stop(self.signals.stop.name, f"{self.signals.stop.name} came")
+        if self.stop_by is None and self.diagnosis.reason is not None:
+            self._stop(BY_FINDING, self.diagnosis.reason.words, **facts_of(self.diagnosis.reason))
 
     def _stop(self, by: str, why: str, **more: object) -> None:
         self.stopped_for = by
@@ -179,31 +180,31 @@ class _Launch:
     def _out_of_patience(self) -> str:
         if self.stop_by is None:
             return ""
-        if self.wishes.again:
+        if self.signals.again:
             return "ended at once as asked"
         if time.monotonic() > self.stop_by:
             return "ended before its first step" if not self.progress.training else "it did not stop in time"
         return ""
 
     def _reread(self) -> None:
-        wish = pending(self.plan.run_dir, "reward")
-        if wish is None or not wish.data.get("name"):
+        request = pending(self.plan.run_dir, "reward")
+        if request is None or not request.data.get("name"):
             self.display.say(TRAIN, "SIGHUP: no control/reward to read; klinic reward RUN NAME writes it")
             return
-        request_reward(self.plan.run_dir, str(wish.data["name"]), wish.data.get("path"), by="SIGHUP")
-        self.display.say(TRAIN, f"SIGHUP: the reward {wish.data['name']} is read again after this step")
+        request_reward(self.plan.run_dir, str(request.data["name"]), request.data.get("path"), by="SIGHUP")
+        self.display.say(TRAIN, f"SIGHUP: the reward {request.data['name']} is read again after this step")
 
     def _end(self, trouble: str) -> int:
         code = self.process.poll()
         status, error = record_end(self.plan.run_dir, code, trouble, self.stopped_for, lambda: reason(self.console))
-        self.doctor.stop()
-        self._doctors_trouble()
+        self.diagnosis.stop()
+        self._say_trouble()
         where = f"{self.plan.run_dir} (klinic diagnose {self.plan.run_dir})"
         after = f"after step {self.progress.step}, {in_words(time.monotonic() - self.progress.began)}"
         self.display.say(DONE, f"written to {where}")
         self.display.say(DONE, f"{status} {after}{': ' * bool(error)}{error}")
-        if self.wishes.stop is not None:
-            return 128 + self.wishes.stop
+        if self.signals.stop is not None:
+            return 128 + self.signals.stop
         if self.stopped_for == BY_FINDING and status == "stopped":
             return STOPPED_ILL
         return FAILED if status == "failed" else 0

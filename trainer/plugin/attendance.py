@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,9 @@ def attend(run_dir: Path) -> subprocess.Popen[bytes] | None:
     """Start looking after a run from a process of its own, which ends with this one; None where nobody asked."""
     if not wanted():
         return None
+    launched = repr(time.time())  # steps are written while that process comes up
     # -P: a package of our name in the working directory must not be taken for klinic.
-    command = [sys.executable, "-P", "-m", "klinic.trainer.launch.attend", str(run_dir), str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "klinic.trainer.launch.attend", str(run_dir), str(os.getpid()), launched]
     try:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603
     except OSError as error:

@@ -13,7 +13,7 @@ def threads(sharing: int = 1) -> int:
     KLINIC_THREADS where it is set, else the CPUs that this process may use, divided among them.
     """
     named = os.environ.get(NAMED, "")
-    if named.isdigit() and int(named) > 0:
+    if named.isdecimal() and int(named) > 0:
         return int(named)
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cpus // max(1, sharing))

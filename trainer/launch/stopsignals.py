@@ -7,7 +7,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 
-class Wishes:
+class StopSignals:
     """Counts signals while it is entered and restores the handlers afterwards.
 
     stop: the signal that asked to stop first, None while none did. again: it was asked a second time. reread: SIGHUP

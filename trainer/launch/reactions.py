@@ -1,4 +1,4 @@
-"""What is done with each look at a run while it trains: events, alerts, the wish to stop it, the word to trackers."""
+"""What is done with each look at a run while it trains: events, alerts, the reason to stop it, what trackers show."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from klinic.diagnostics.live.changes import Change
     from klinic.diagnostics.live.look import Look
     from klinic.diagnostics.live.stopon import Reason, StopOn, StopWatch
+    from klinic.diagnostics.run import Run
 
 KINDS = {"found": "finding opened", "worse": "finding worse", "eased": "finding eased", "cleared": "finding closed"}
 
 
 @dataclass
-class Errands:
+class Reactions:
     """stop_on: when the run is to be stopped. alerts: who is told. trouble: why a message was not delivered.
 
     write_back: whether trackers that the run logs to are to show what is found.
@@ -53,14 +54,14 @@ class Errands:
         """Whether something hangs on the looks; of trackers that is known from the first look on."""
         return self.pressing or self._tracked
 
-    def begin(self, run_dir: Path) -> None:
-        """Note what is in the directory already."""
+    def begin(self, run_dir: Path, launched: float | None = None) -> None:
+        """Note what was in the directory when the training was launched (seconds since the epoch; now where None)."""
         from klinic.diagnostics.live.follow import Follower
 
         self._run_dir = run_dir
         with Follower(run_dir) as follower:
-            before = follower.poll()
-        self._rows_before = before.frame.height if before is not None else 0
+            run = follower.poll()
+        self._rows_before = _rows_until(launched, run) if run is not None else 0
         if self.alerts is not None:
             from klinic.diagnostics.alerts.alerter import Alerter
 
@@ -71,8 +72,8 @@ class Errands:
         if self._alerter is not None:
             self._alerter.close()
 
-    def run(self, look: Look) -> Reason | None:
-        """Do them all; gives why the run is to be stopped now, None while there is no reason.
+    def to(self, look: Look) -> Reason | None:
+        """Do all that is to be done; gives why the run is to be stopped now, None while there is no reason.
 
         What was found before this launch is no news of it: a run that is gone on with begins with the findings of the
         attempt before it, until its own first step.
@@ -125,3 +126,10 @@ class Errands:
         if receipt.trouble:
             self.trouble = f"the alert to {receipt.channel} was not delivered: {receipt.trouble}"
             self._note("alert failed", receipt.message.step, channel=receipt.channel, trouble=receipt.trouble)
+
+
+def _rows_until(launched: float | None, run: Run) -> int:
+    """Rows that were written before a moment: a process that attends to the run comes up some seconds after it."""
+    if launched is None:
+        return run.frame.height
+    return run.frame.filter(run.frame["time"].fill_null(0.0) < launched).height

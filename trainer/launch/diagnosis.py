@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from klinic.trainer.launch.errands import Errands
+from klinic.trainer.launch.reactions import Reactions
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.model import Diagnosis
@@ -19,28 +19,29 @@ PAUSE, CLOSE = 10.0, 1.0  # seconds between looks, at least; where something han
 SHARE, MORE = 0.05, 0.2  # of one CPU that the looks may take from the training; where something hangs on them
 
 
-class Doctor:
+class LiveDiagnosis:
     """Looks at a run directory again and again, from `start` to `stop`.
 
+    launched: when the training began, in seconds since the epoch: rows written since are news; now where None.
     words: health, verdict and the newest finding for the progress line, empty until the first diagnosis.
     reason: why the run is to be stopped, None while there is no reason. trouble: why it cannot look any more, or why
     an alert was not delivered.
     """
 
-    def __init__(self, run_dir: Path, errands: Errands | None = None) -> None:
+    def __init__(self, run_dir: Path, reactions: Reactions | None = None, launched: float | None = None) -> None:
         self.words = ""
         self.reason: Reason | None = None
         self.trouble = ""
-        self._run_dir = run_dir
-        self._errands = errands or Errands()
+        self._run_dir, self._launched = run_dir, launched
+        self._reactions = reactions or Reactions()
         self._failed = False
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="klinic-doctor", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="klinic-diagnosis", daemon=True)
 
     def start(self) -> None:
-        """Begin to look every few seconds; what is in the directory now is no news."""
+        """Begin to look every few seconds; what was in the directory before the launch is no news."""
         try:
-            self._errands.begin(self._run_dir)
+            self._reactions.begin(self._run_dir, self._launched)
         except Exception as error:  # whatever it is, the training goes on
             self._fails(error)
             return
@@ -50,7 +51,7 @@ class Doctor:
         """A last look, then no more."""
         self._stop.set()
         if self._thread.ident is not None:
-            self._thread.join(30 if self._errands.any else 5)
+            self._thread.join(30 if self._reactions.any else 5)
 
     def _watch(self) -> None:
         try:
@@ -58,7 +59,7 @@ class Doctor:
         except Exception as error:  # whatever it is, the training goes on
             self._fails(error)
         finally:
-            self._errands.end()
+            self._reactions.end()
 
     def _fails(self, error: Exception) -> None:
         """Say it once: what failed in one look may work in the next."""
@@ -72,12 +73,12 @@ class Doctor:
         from klinic.diagnostics.live.look import Looker
 
         looker = Looker(LiveJudge())
-        share = MORE if self._errands.pressing else SHARE
+        share = MORE if self._reactions.pressing else SHARE
         with Follower(self._run_dir) as follower:
             wait, ended, first = self._pause(), False, True
             while not ended:
                 ended = self._stop.wait(wait)
-                if ended and not self._errands.any:
+                if ended and not self._reactions.any:
                     return
                 began = time.thread_time()
                 self._look(follower, looker)
@@ -85,7 +86,7 @@ class Doctor:
                 wait, first = max(self._pause(), spent / share), False
 
     def _pause(self) -> float:
-        return CLOSE if self._errands.any else PAUSE
+        return CLOSE if self._reactions.any else PAUSE
 
     def _look(self, follower: Follower, looker: Looker) -> None:
         from klinic.diagnostics.readers import ReadError
@@ -102,10 +103,10 @@ class Doctor:
         if look is None or look.diagnosis is None or not look.rows:
             return
         self.words = words(look.diagnosis)
-        reason = self._errands.run(look)
+        reason = self._reactions.to(look)
         self.reason = self.reason or reason
-        if self._errands.trouble:
-            self.trouble, self._errands.trouble = self._errands.trouble, ""
+        if self._reactions.trouble:
+            self.trouble, self._reactions.trouble = self._reactions.trouble, ""
 
 
 def words(diagnosis: Diagnosis) -> str:
