@@ -1,4 +1,4 @@
-"""The fifth paper answers all that it asks, asks the same each time, follows from its causes, and writes what it must."""
+"""The fifth paper answers what it asks, asks the same each time, follows from its causes, and writes what it must."""
 
 import sys
 from collections.abc import Iterator
