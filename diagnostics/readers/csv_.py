@@ -23,6 +23,7 @@ _BEFORE = re.compile(
     r"#|sep=", re.IGNORECASE
 )  # what may stand before the header: comments, Excel's word for the delimiter
 _WORDS = {"true": 1.0, "false": 0.0}
+MAX_WORDS = 7  # of a column's name; one line of longer ones is a sentence with a comma
 
 
 def cell(text: str, delimiter: str = ",") -> float | None:
@@ -187,7 +188,9 @@ def _sniff(head: Head) -> float:
     if not _is_header(header):
         return 0.0
     good = sum(_is_row(row, len(header), delimiter) for row in rows)
-    return 0.4 if not rows else (0.5 + 0.45 * good / len(rows) if good else 0.0)
+    if not rows:
+        return 0.0 if any(len(cell.split()) > MAX_WORDS for cell in header) else 0.4
+    return 0.5 + 0.45 * good / len(rows) if good else 0.0
 
 
 READER = Format(

@@ -120,7 +120,13 @@ def test_a_cut_at_any_byte_costs_at_most_the_last_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a,b\nc,d\ne,f\n", "Dear all, this is fine\nand so, is this\n", "x = f(a, b)\ny = g(c, d)\n"]
+    "text",
+    [
+        "a,b\nc,d\ne,f\n",
+        "Engine core proc EngineCore_DP1 of this node died unexpectedly, shutting down\n",
+        "Dear all, this is fine\nand so, is this\n",
+        "x = f(a, b)\ny = g(c, d)\n",
+    ],
 )
 def test_text_with_commas_is_no_table(tmp_path: Path, text: str) -> None:
     (tmp_path / "log").write_text(text)
