@@ -17,6 +17,10 @@ from klinic.diagnostics.run import Line
 Rows = npt.NDArray[np.int64]
 Said = npt.NDArray[np.object_]  # of each line a tuple of Met
 MAX_SPAN = 100  # lines that one match may span
+# What stands before a message: the label of `srun --label` and the head of vLLM's own log lines.
+_HEAD = re.compile(
+    r"(?:\d{1,4}: ?)?(?:\[(?:rank|default)\d+\]: ?)?(?:(?:ERROR|CRITICAL) [\d-]+ [\d:]+ \[[\w./-]+:\d+\] ?)?"
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ class TextMatcher:
         self.found = self.found if found == self.found else found
 
     def _alone_in(self, line: Line) -> tuple[Met, ...]:
-        hits = ((number, pattern.search(line.text)) for number, pattern in self._alone)
+        text = bare(line.text)
+        hits = ((number, pattern.search(text)) for number, pattern in self._alone)
         return tuple(Met(number, line, _groups(hit)) for number, hit in hits if hit)
 
     def _spanning_from(self, first: int, last: int) -> Said:
@@ -87,8 +92,9 @@ class Text:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = lines
-        self.whole = "\n".join(line.text for line in lines)
-        self._starts = [0, *accumulate(len(line.text) + 1 for line in lines)]
+        texts = [bare(line.text) for line in lines]
+        self.whole = "\n".join(texts)
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def each(self, pattern: re.Pattern[str], first: int, last: int) -> Iterator[tuple[int, re.Match[str]]]:
         """The first match that begins in each of the lines [first, last) and spans no more than it may."""
@@ -105,6 +111,12 @@ class Text:
 
     def _row(self, place: int) -> int:
         return min(bisect_right(self._starts, place) - 1, len(self.lines) - 1)
+
+
+def bare(text: str) -> str:
+    """A line without the head that a launcher or an engine put before what its program said."""
+    head = _HEAD.match(text) if text[:1].isdigit() or text[:1] in ("E", "C", "[") else None
+    return text[head.end() :] if head else text
 
 
 def spans(pattern: str) -> bool:

@@ -129,10 +129,55 @@ _COLUMNS = {
     "ground_truth": later("reward_model of each row must be a mapping with ground_truth and style"),
 }
 
+
+def room(free: str, groups: Mapping[str, str]) -> str:
+    """The share of a GPU that what is free of it allows, a twentieth left over; groups: total, in the unit of free."""
+    share = int(float(free) / float(groups["total"]) * 20 - 1) / 20
+    if share < 0.2:
+        return tr("what is free is too little for any share")
+    return tr("if it is to stay, actor_rollout_ref.rollout.gpu_memory_utilization={:g} fits beside it", share)
+
+
+def divisors(number: str, groups: Mapping[str, str]) -> str:
+    """The numbers that divide one."""
+    whole = int(number)
+    found = [str(one) for one in range(1, whole + 1) if whole % one == 0]
+    return tr("{} or {}", ", ".join(found[:-1]), found[-1]) if len(found) > 1 else found[0]
+
+
+def install_advice(package: str, groups: Mapping[str, str]) -> str:
+    """How a package that verl does not bring along is installed."""
+    known = _PACKAGES.get(package)
+    return tr(known) if known else tr("Install it: `pip install {}`, if it is not a module of your own", package)
+
+
+_PACKAGES = {
+    "transfer_queue": later("`pip install TransferQueue`, which the V1 trainer needs"),
+    "transformer_engine": later(
+        "`pip install --no-build-isolation 'transformer_engine[pytorch]'`, or an image with Megatron; "
+        "actor_rollout_ref.actor.strategy=fsdp does without"
+    ),
+    "megatron": later(
+        "`pip install megatron-core`, or an image with Megatron; actor_rollout_ref.actor.strategy=fsdp does without"
+    ),
+    "flash_attn": later(
+        "`pip install flash-attn --no-build-isolation`, or do without it: "
+        "+actor_rollout_ref.model.override_config.attn_implementation=sdpa"
+    ),
+    "vllm": later('`pip install "verl[vllm]"` brings the release of vLLM that this verl wants'),
+    "sglang": later('`pip install "verl[sglang]"` brings the release of SGLang that this verl wants'),
+    "verl": later(
+        "Install verl anew: `pip install --force-reinstall --no-deps verl`, or `pip install -e .` in its folder"
+    ),
+}
+
 # What functions of WORDS say where no log is there to fill them in.
 IN_GENERAL = {
     "right_key": later("write the key by the name that it has in this release"),
     "column_advice": later("name or add the column that the code reads"),
+    "room": later("if it is to stay, ask for a share that fits beside it"),
+    "divisors": later("a number that divides the heads"),
+    "install_advice": later("Install the package"),
 }
 
 WORDS: dict[str, Callable[[str, Mapping[str, str]], str]] = {
@@ -140,4 +185,7 @@ WORDS: dict[str, Callable[[str, Mapping[str, str]], str]] = {
     "gib": gib,
     "minutes": minutes,
     "column_advice": column_advice,
+    "room": room,
+    "divisors": divisors,
+    "install_advice": install_advice,
 }
