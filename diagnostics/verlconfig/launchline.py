@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from klinic.diagnostics.verlconfig.overrides import Override, override
+from klinic.diagnostics.verlconfig.table import groups
 
 _ENDS = ("|", "||", "&", "&&", ";", ">", ">>", "2>", "2>>", "2>&1", "&>", "<")
 
@@ -65,7 +66,7 @@ def overrides_in(text: str) -> list[tuple[Word, Override]]:
     found = []
     for word in words(text):
         one = override(word.value)
-        if one is not None and ("." in one.key or one.mark):
+        if one is not None and ("." in one.key or one.mark or one.key in groups()):
             found.append((word, one))
     return found
 

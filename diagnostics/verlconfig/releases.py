@@ -74,12 +74,13 @@ def vintage(keys: Iterable[str]) -> str | None:
 
 
 def _overlap(seen: frozenset[str], release: str) -> float:
-    theirs = _keys_of(release)
+    theirs = keys_of(release)
     return len(seen & theirs) / len(seen | theirs)
 
 
 @cache
-def _keys_of(release: str) -> frozenset[str]:
+def keys_of(release: str) -> frozenset[str]:
+    """The keys that a release's config had."""
     rows, wanted = _table()["keys"], number(release)
     return frozenset(key for key, row in rows.items() if number(row[0]) <= wanted <= number(row[1]))
 

@@ -86,6 +86,17 @@ def test_without_a_config_it_says_what_is_missing(tmp_path):
     assert "computed from verl's defaults: critic.optim.lr" in told
 
 
+def test_a_log_with_its_whole_config_gives_the_launch(tmp_path):
+    shutil.copy(HOT / "console.log.gz", tmp_path)
+    found = treat(tmp_path / "console.log.gz")
+    assert found.origin.worked_out
+    assert any(text.startswith("the launch is worked out from the settings") for text in found.missing)
+    told = dict(word.partition("=")[::2] for word in shlex.split(found.command.replace("\\\n", "")) if "=" in word)
+    assert told[LR] == "5e-05"
+    assert told["data.train_files"] == found.run.config.get("data.train_files")
+    assert any("writes where the old run wrote" in text for text in found.missing)
+
+
 def test_a_script_of_an_unknown_launch_is_refused(tmp_path):
     shutil.copy(HOT / "metrics.jsonl", tmp_path)
     result = CliRunner().invoke(main, ["treat", str(tmp_path), "--out", str(tmp_path / "x.sh")])

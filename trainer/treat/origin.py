@@ -8,17 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig.launchline import overrides_in, with_overrides
+from klinic.diagnostics.verlconfig.relaunch import in_lines, recorded, relaunch
 from klinic.trainer.plan.record import WRITTEN
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A launch to start from. run_dir: of a run that `klinic train --from` can repeat. text: the command as written."""
+    """A launch to start from. run_dir: of a run that `klinic train --from` can repeat. text: the command as written.
+
+    worked_out: nobody wrote it down, it is put together from the run's config.
+    """
 
     run_dir: Path | None = None
     file: Path | None = None
     text: str = ""
+    worked_out: bool = False
 
     @property
     def known(self) -> bool:
@@ -37,7 +43,7 @@ class Origin:
         return [one.text for _, one in overrides_in(self.text)]
 
 
-def origin(path: Path) -> Origin:
+def origin(path: Path, run: Run | None = None) -> Origin:
     """How the run at `path` (a run directory, a folder with a command, or a log beside one) was launched."""
     folder = path if path.is_dir() else path.parent
     if (folder / "launch.json").is_file() or _has_overrides(folder / "run.json"):
@@ -46,7 +52,8 @@ def origin(path: Path) -> Origin:
         file = folder / name
         if file.is_file() and (text := file.read_text("utf-8", "replace")) and overrides_in(text):
             return Origin(file=file, text=_one_command(text))
-    return Origin()
+    words = relaunch(run) if run is not None else []
+    return Origin(text=in_lines(words), worked_out=run is not None and not recorded(run)) if words else Origin()
 
 
 def _one_command(text: str) -> str:

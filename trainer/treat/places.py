@@ -17,7 +17,7 @@ def clashes(found: Origin, overrides: Sequence[str]) -> Iterator[str]:
 
     verl resumes by itself from a checkpoint under the same names, and its file logger opens its file anew.
     """
-    if found.file is None:
+    if not found.text:
         return
     values = {one.key: one.value for text in (*found.words, *overrides) if (one := override(text))}
     renamed = {one.key for text in overrides if (one := override(text))}.intersection(NAMES)

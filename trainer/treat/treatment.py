@@ -70,7 +70,7 @@ def treat(path: Path, run: Run | None = None, more: Sequence[str] = (), **option
     changes = [Change(one, is_assumed(run, one.key)) for one in diagnosis.prescription]
     first = tuple(change for change in changes if change.override.rank == 1)
     later = tuple(change for change in changes if change.override.rank > 1)
-    found = origin(path)
+    found = origin(path, run)
     missing = _missing(run, first, found, more)
     return Treatment(str(path), run, diagnosis, first, later, found, tuple(missing), tuple(more))
 
@@ -84,6 +84,10 @@ def _missing(run: Run, changes: tuple[Change, ...], found: Origin, more: Sequenc
         said.append(f"computed from verl's defaults: {', '.join(assumed)}; give the run's own with --config FILE")
     if changes and not found.known and (run.source.framework or "verl") == "verl":
         said.append("the launch command is unknown: put these overrides behind your own, in place of older ones")
+    if changes and found.worked_out:
+        said.append(
+            "the launch is worked out from the settings that the log shows: look at its paths before you start it"
+        )
     if changes:
         said.extend(clashes(found, [*(change.override.override for change in changes), *more]))
     return said

@@ -141,7 +141,7 @@ def test_a_full_dump_betrays_its_release(release: str) -> None:
 def table_of(release: str) -> list[str]:
     from klinic.diagnostics.verlconfig import releases as module
 
-    return sorted(module._keys_of(release))
+    return sorted(module.keys_of(release))
 
 
 def test_interpolations() -> None:
