@@ -64,6 +64,6 @@ def _number(text: str) -> float:
 def _visible(cards: list[Card], named: str | None) -> list[Card]:
     """Names other than whole numbers (UUIDs, MIG instances) cannot be told apart here: all stay."""
     words = [word.strip() for word in named.split(",")] if named is not None else []
-    if named is None or (named.strip() and not all(word.isdigit() for word in words)):
+    if named is None or (named.strip() and not all(word.isdecimal() for word in words)):
         return cards
-    return [cards[int(word)] for word in words if word.isdigit() and int(word) < len(cards)]
+    return [cards[int(word)] for word in words if word.isdecimal() and int(word) < len(cards)]

@@ -40,7 +40,7 @@ def step_of(value: Any) -> int | None:
     """The step that a value says, `3/10` included; None where it says none."""
     if isinstance(value, str):
         value = value.split("/")[0]
-        value = int(value) if value.strip().isdigit() else None
+        value = int(value) if value.strip().isdecimal() else None
     if isinstance(value, float) and not value.is_integer():
         return None
     return int(value) if is_number(value) and abs(value) < 2**62 else None

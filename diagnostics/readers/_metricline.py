@@ -15,6 +15,7 @@ MAX_STARTS = 200  # a text with more `step:` than these is no metric line; each 
 _STEP = re.compile(r"(?<![\w\"'/.\-:])step:(\d{1,12})(?= - |\s*$| -$)")
 _ITEM = re.compile(r"\s*-\s+[^\s:][^:]{0,200}:\s*[-+\w.]")
 _TORN = re.compile(r" - [^\s:]+/[^\s:]*(?::\S*)?(?: -)?")
+_NAMED = re.compile(r"[^\s:/]+/[^\s:]+:\S")
 _REST = re.compile(r"[^\s{}=\"'][^\s{}=\"']*(?:\s-\s.*|\s-)?$")
 _PLAIN = re.compile(r"-?\d+(?:\.\d*)?")
 _TORN_VALUE = re.compile(r"([^\s:]+:[-+]?\d+\.?\d*(?:[eE][-+]?\d*)?)[^\s\d.-]\S*\s")
@@ -37,16 +38,16 @@ def start_of(text: str) -> tuple[int, str, bool] | None:
         body = text[match.end() :]
         first = body.removeprefix(" - ").partition(" - ")[0]
         alone = not body.strip(" -") and not text[: match.start()].strip()
-        valued = ":" in first and _value(first) is not None and ("/" in body or match.start() == 0)
-        if alone or valued or (match.start() == 0 and _TORN.fullmatch(body)):
+        valued = ":" in first and _split(first)[1] is not None and ("/" in body or match.start() == 0)
+        if alone or valued or (match.start() == 0 and (_TORN.fullmatch(body) or _later(first, body))):
             return int(match[1]), body, match.start() == 0
     return None
 
 
-def _value(item: str) -> float | None:
-    raw = item.rpartition(":")[2]
-    found = number(raw)
-    return found if found is not None else _split(item)[1]
+def _later(first: str, body: str) -> bool:
+    """Whether the first item is a metric without a number (`None`, a list) and the next one is whole."""
+    second = body.removeprefix(" - ").partition(" - ")[2].partition(" - ")[0]
+    return bool(_NAMED.match(first) and _NAMED.match(second)) and _split(second)[1] is not None
 
 
 def _split(item: str) -> tuple[str, float | None]:

@@ -42,6 +42,7 @@ def leading_number(raw: str) -> float | None:
         not match
         or raw[match.end() : match.end() + 1] in (".", "_", "/")
         or raw[match.end() : match.end() + 1].isdigit()
+        or raw[:2].lower() == "0x"
     ):
         return None
     return number(match.group())

@@ -24,7 +24,7 @@ def _stop_on(text: str) -> StopOn:
 
 
 def _times(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 99:
+    if not text.isdecimal() or not 1 <= int(text) <= 99:
         raise ValueError(f"{text!r} is no number of rescues; write --rescue=2, or put a bare --rescue last")
     return int(text)
 

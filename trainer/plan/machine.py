@@ -61,12 +61,12 @@ def _nvidia() -> list[tuple[str, float]]:
     except (OSError, subprocess.SubprocessError):
         return []
     rows = [line.rsplit(",", 1) for line in done.stdout.splitlines() if "," in line]
-    return [(name.strip(), float(size) / 1024) for name, size in rows if size.strip().isdigit()]
+    return [(name.strip(), float(size) / 1024) for name, size in rows if size.strip().isdecimal()]
 
 
 def _visible(gpus: list[tuple[str, float]]) -> list[tuple[str, float]]:
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is None:
         return gpus
-    wanted = [int(word) for word in named.split(",") if word.strip().isdigit()]
+    wanted = [int(word) for word in named.split(",") if word.strip().isdecimal()]
     return [gpus[index] for index in wanted if index < len(gpus)]

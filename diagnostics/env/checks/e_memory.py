@@ -49,7 +49,7 @@ def cgroup_memory(root: Path) -> float | None:
 def _limit(folder: Path) -> Iterator[int]:
     for name in ("memory.max", "memory.limit_in_bytes"):
         text = text_of(folder / name).strip()
-        if text.isdigit() and int(text) < 2**60:  # version 1 writes a huge number for no limit
+        if text.isdecimal() and int(text) < 2**60:  # version 1 writes a huge number for no limit
             yield int(text)
 
 

@@ -38,8 +38,8 @@ def cpu_quota(root: Path) -> float | None:
 
 def _quota(folder: Path) -> Iterator[float]:
     new = text_of(folder / "cpu.max").split()
-    if len(new) == 2 and new[0].isdigit():
+    if len(new) == 2 and new[0].isdecimal():
         yield int(new[0]) / int(new[1])
     old, period = (text_of(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-    if old.isdigit() and period.isdigit() and int(old) > 0:
+    if old.isdecimal() and period.isdecimal() and int(old) > 0:
         yield int(old) / int(period)

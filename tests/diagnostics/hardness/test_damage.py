@@ -38,6 +38,9 @@ FORMATS: dict[str, bytes] = {
     "csv": b"step," + ",".join(NAMES).encode() + b"\n" + lines(lambda s, row: ",".join(map(str, [s, *row.values()]))),
     "csv-long": b"step,key,value\n" + lines(lambda s, row: "\n".join(f"{s},{k},{v}" for k, v in row.items())),
     "json-array": json.dumps(FLAT, indent=1).encode(),
+    "json-columns": json.dumps({name: [row[name] for row in FLAT] for name in FLAT[0]}, indent=1).encode(),
+    "utf-16": CONSOLE[: CONSOLE.index(b"\n") + 1].decode().encode("utf-16") + CONSOLE[CONSOLE.index(b"\n") + 1 :],
+    "escaped": json.dumps(CONSOLE.decode()).encode(),
     "trainer-state": json.dumps({"epoch": 1, "global_step": 6, "log_history": FLAT}, indent=1).encode(),
     "trl": lines(lambda s, row: repr({"loss": 0.5, "step": s, **row})),
     "table": b"| step | " + " | ".join(NAMES).encode() + b" |\n|---|---|---|---|---|\n"
@@ -76,9 +79,12 @@ def values_of(run: Run | None) -> dict[tuple[int, str], float]:
 
 
 # Of a cut line of text the last number may lack digits, and nothing in the line shows it.
-MAY_LACK_DIGITS = {"console", "csv-long", "csv", "table", "trl", "wrapped"}
+MAY_LACK_DIGITS = {"console", "csv-long", "csv", "table", "trl", "wrapped", "utf-16", "escaped"}
 AT_ONCE = {
     "json-array",
+    "json-columns",
+    "utf-16",
+    "escaped",
     "trainer-state",
     "gzip",
     "zstd",
