@@ -90,10 +90,10 @@ class Judging:
         known = self._monitors.pop(entry.id, None)
         if not going and (before := self._remembered.diagnosis(entry.origin)):
             return before, ""
-        monitor = known or Monitor()
-        if going:
-            self._keep(entry.id, monitor)  # others are not judged again: their memory is let go
         try:
+            monitor = known or Monitor()  # reads the rules: one of them may be broken
+            if going:
+                self._keep(entry.id, monitor)  # others are not judged again: their memory is let go
             found = monitor.diagnose(run)
         except JudgeError as error:  # of a run that has just begun there is nothing to say yet
             return None, "" if going else str(error).removeprefix(f"{run.source.path}: ")

@@ -15,6 +15,7 @@ import pytest
 from klinic.dashboards.pages import runs
 from klinic.dashboards.store import Shelf, judging
 from klinic.dashboards.views.launch import launch_command
+from klinic.diagnostics.engine.card import CardError
 
 
 def write(path: Path, steps: range, mode: str = "w", score: float = 0.5) -> None:
@@ -153,6 +154,21 @@ def test_a_run_that_breaks_the_reader_or_the_judge_is_a_row_that_says_why(shelf,
     entries = shelf(tmp_path).entries
     assert [entries[f"{name}/metrics.jsonl"].standing for name in "abc"] == ["broken", "broken", "judged"]
     assert "reader" in entries["a/metrics.jsonl"].problem and "judge" in entries["b/metrics.jsonl"].problem
+
+
+def test_rules_that_cannot_be_read_are_said_of_every_run_and_end_no_thread(tmp_path: Path, monkeypatch) -> None:
+    def broken() -> None:
+        raise CardError("mine.yaml:3:1: not YAML")
+
+    monkeypatch.setattr(judging, "Monitor", broken)
+    write(tmp_path / "a" / "metrics.jsonl", range(1, 12))
+    shelf = Shelf([str(tmp_path)], 0.2).start()
+    try:
+        assert _until(lambda: [one.problem for one in shelf.entries.values()] == ["mine.yaml:3:1: not YAML"])
+        write(tmp_path / "b" / "metrics.jsonl", range(1, 12))  # whoever judges still does
+        assert _until(lambda: [one.problem for one in shelf.entries.values()] == 2 * ["mine.yaml:3:1: not YAML"])
+    finally:
+        shelf.stop()
 
 
 def test_the_judging_of_some_runs_only_is_remembered(tmp_path: Path, monkeypatch) -> None:
