@@ -9,9 +9,8 @@ from typing import Any
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.live import Marks, mark
 from klinic.dashboards.store import Entry
-from klinic.dashboards.views import banner, finding, timeline, vitals
+from klinic.dashboards.views import banner, finding, prescription, timeline, vitals
 from klinic.dashboards.views.parts import Component
-from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.views.tabs import filled, tabs
 
 View = Mapping[str, Any]
@@ -103,5 +102,8 @@ PARTS = {
     ),
     "tabs": Part(tabs, lambda entry, lang, view: filled(entry)),
     "incidents": Part(lambda entry, lang, view: finding.incidents(entry, lang)),
-    "prescription": Part(lambda entry, lang, view: prescription(entry, lang)),
+    "prescription": Part(
+        lambda entry, lang, view: prescription.prescription(entry, lang),
+        lambda entry, lang, view: prescription.structure(entry),
+    ),
 }

@@ -60,7 +60,8 @@ def banner(entry: Entry, lang: Lang) -> Component:
         return _judging(entry, lang)
     title = html.H2([badge(found.verdict, say), html.Span(headline(entry, found, lang), className="headline")])
     health = html.Div([html.Strong(str(found.health)), html.Span(say("run.health"))], className="health")
-    rest = [*_told(entry, found, lang), *_first(entry, found, lang)]
+    text = _text(entry, found, lang)
+    rest = [*([html.P(text, className="story")] if text else []), *_first(entry, found, lang)]
     return html.Section([html.Div([title, health], className="verdict"), *rest], className=f"banner {found.verdict}")
 
 
@@ -69,15 +70,15 @@ def structure(entry: Entry, lang: Lang) -> list[object]:
     found = entry.diagnosis
     if found is None:
         return [banner(entry, lang)]
-    return [found.verdict, headline(entry, found, lang), _told(entry, found, lang), _first(entry, found, lang)]
+    first = [found.prescription[0], launch_command(entry)] if found.prescription else []
+    return [found.verdict, headline(entry, found, lang), _text(entry, found, lang), *first]
 
 
-def _told(entry: Entry, found: Diagnosis, lang: Lang) -> list[Component]:
+def _text(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     """What showed it and what followed; of a crash with nothing else to say, what to do."""
-    text, incident = story(entry, found, lang), crash(found)
-    if incident is not None and not found.prescription:
-        text = capital(told(entry, incident, "fix", lang)) or text
-    return [html.P(text, className="story")] if text else []
+    incident = crash(found)
+    fix = told(entry, incident, "fix", lang) if incident is not None and not found.prescription else ""
+    return capital(fix) or story(entry, found, lang)
 
 
 def crash(found: Diagnosis) -> Incident | None:

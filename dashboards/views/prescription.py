@@ -27,6 +27,12 @@ def prescription(entry: Entry, lang: Lang) -> Component:
     )
 
 
+def structure(entry: Entry) -> list[object]:
+    """All that the prescription is drawn from."""
+    items = entry.diagnosis.prescription if entry.diagnosis else ()
+    return [*items, launch_command(entry)] if items else []
+
+
 def _change(item: Override, lang: Lang) -> Component:
     say = speaker(lang)
     old = [html.Div([html.Span("-", className="sign"), html.Code(_line(item.key, item.old))], className="minus")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,15 @@ from dash._utils import to_json
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.pages import run, runlive
 from klinic.dashboards.pages.runparts import PARTS, SPARKS
-from klinic.dashboards.store import Shelf, judging
+from klinic.dashboards.store import Entry, Shelf, judging
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.readers import open_run
 
 NAMES = ("actor/pg_loss", "actor/ppo_kl", "critic/vf_loss", "critic/score/mean", "perf/throughput", "actor/entropy")
 ROWS = 8 * SPARKS
 TICK = 5000  # bytes
+CHANGES = {"key": "other.key", "old": 0.25, "new": 0.125, "override": "a=b", "because": "so", "effect": "less",
+           "side_effects": "slower", "rank": 2}  # fmt: skip
 
 
 class Page:
@@ -94,6 +99,19 @@ def test_sparks_of_a_short_run_follow_every_step(page: Callable[[int], Page]) ->
         shown.write(1)
         assert len(shown.tick()[0]["sparks"]) >= 4
         print(shown.size)
+
+
+def test_a_prescription_is_sent_anew_whatever_of_it_changes(recordings: Path) -> None:
+    read = open_run(recordings / "h200" / "ppo_lr_too_high")
+    found = diagnose(read)
+    first = found.prescription[0]
+    changes = [{name: value} for name, value in CHANGES.items()]
+    variants = [replace(found, prescription=(replace(first, **change),)) for change in changes]
+    longer = replace(read, manifest={"command": ["python3", "-m", "other"]})
+    entries = [Entry("one", "", run=run, diagnosis=one) for run in (read, longer) for one in (found, *variants)]
+    for name in ("banner", "prescription"):
+        drawn = {to_json(PARTS[name].draw(one, "en", {})): PARTS[name].mark(one, "en", {}) for one in entries}
+        assert len(set(drawn.values())) == len(drawn) > 4, name
 
 
 def test_only_what_changed_around_a_chart_is_sent(page: Callable[[int], Page]) -> None:
