@@ -103,7 +103,7 @@ class Run:
         """How many rows the frame has."""
         return self.frame.height
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, int] | None:
         """Lowest and highest step, or None where the run has no rows."""
         if not self.frame.height:
