@@ -79,9 +79,16 @@ def level(run: Named, baselines: Sequence[Named], name: str) -> Level | None:
     higher = info is None or info.direction != "lower_is_better"
     healthy = (info.low, info.high) if info else (None, None)
     low, high = min(others) - margin, max(others) + margin
-    if info and info.unit in SHARES:  # no value can be outside
+    if info and _is_share(info.unit, histories):
         low, high = max(low, 0.0), min(high, 1.0)
     return Level(name, own, low, high, int(steps[-1]), higher, len(others), healthy)
+
+
+def _is_share(unit: str, histories: Sequence[Floats]) -> bool:
+    """Whether no value lies outside of 0 and 1: by its unit, or of a reward, such as an accuracy, as far as seen."""
+    if unit != "reward":
+        return unit in SHARES
+    return all(bool(np.all((values >= 0) & (values <= 1))) for values in histories)
 
 
 def _margin(name: str, others: Sequence[float], histories: Sequence[Floats], width: int) -> float:

@@ -65,6 +65,15 @@ def test_the_band_of_a_share_stays_between_0_and_1(log):
     assert band(0.99).high == 1.0
 
 
+def test_the_band_of_an_accuracy_ends_at_1_and_that_of_points_does_not(log):
+    def band(value):
+        run = Named("a", open_run(log("base.jsonl", critic__score__mean=[value] * 20)))
+        return level(run, [run], "critic/score/mean")
+
+    assert (band(0.98).high, band(0.98).worse, band(0.98).better) == (1.0, False, False)
+    assert band(1.9).high == pytest.approx(2.09)
+
+
 def test_the_step_where_curves_part_comes_in_order(log):
     base = open_run(log("base.jsonl", critic__score__mean=noisy(0.5, 1), actor__entropy=noisy(0.8, 3)))
     score = noisy(0.5, 1)[:20] + noisy(0.1, 2)[20:]
