@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from klinic.diagnostics.engine.model import Finding, Incident, Severity, Verdict, Vital
 
+# How low a vital sign alone may bring the number: a range looks at one value, a finding has evidence beside it.
+FLOORS: dict[Verdict, int] = {"healthy": 50, "watch": 25, "sick": 0}
 # A consequence counts half: its root has been counted already.
 WEIGHTS = {Severity.NONE: 0, Severity.INFO: 1, Severity.WARN: 15, Severity.ERROR: 40}
 
@@ -34,7 +36,9 @@ def _beyond(distance: float, band: float | None) -> int:
 
 def health(vitals: Iterable[Vital], findings: Sequence[Finding], incidents: Iterable[Incident]) -> int:
     """The run's health, 0 to 100."""
-    base = min((vital.score for vital in vitals if vital.score is not None), default=100)
+    incidents = list(incidents)
+    worst = min((vital.score for vital in vitals if vital.score is not None), default=100)
+    base = max(worst, FLOORS[verdict(findings, incidents)])
     burden = sum(WEIGHTS[f.severity] * (1 if f.root_cause is None else 0.5) for f in findings)
     burden += sum(WEIGHTS[incident.severity] for incident in incidents)
     return round(min(100.0, max(0.0, base - burden)))

@@ -61,6 +61,8 @@ INFO, WARN, ERROR = Severity.INFO, Severity.WARN, Severity.ERROR
         ([0], [finding(ERROR), finding(ERROR, "X"), finding(WARN, "X")], [], 0),
         ([100], [finding(ERROR), finding(WARN, "X")], [], 52),
         ([100], [], [incident(ERROR)], 60),
+        ([0], [finding(INFO)], [], 49),
+        ([0], [finding(WARN)], [], 10),
     ],
 )
 def test_health_is_the_worst_score_less_the_weights(points, findings, incidents, expected):
