@@ -63,14 +63,14 @@ def _enough(method: Method, done: list[Round]) -> bool:
 
 def _timed(method: Method, found: Tool | None, work: Work, limit: float, code: str) -> Round:
     load, day = os.getloadavg()[0], datetime.now(UTC).date().isoformat()
-    here = work.name, work.steps, work.megabytes, method.name
+    here = {"work": work.name, "steps": work.steps, "megabytes": work.megabytes, "machine": machine()}
     try:
         cpu, wall, peak, total = once(method, found, work.path, limit)
         problem = ""
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         cpu = wall = peak = 0.0
         total, problem = None, said(error)
-    return Round(*here, cpu, wall, peak, total, problem, code, load, day, machine())
+    return Round(method.name, cpu, wall, peak, total, problem, **here, code=code, load=load, day=day)
 
 
 def machine() -> str:

@@ -14,21 +14,27 @@ FILE = Path("build/bench/results.jsonl")
 
 
 @dataclass(frozen=True)
-class Round:
-    """One round of a method. cpu, wall: seconds. peak: MB. total: sum of the numbers read, None where it says none.
+class Figures:
+    """What a method costs. cpu, wall: seconds. peak: MB. total: sum of the numbers read, None where it says none.
 
-    megabytes: of the file. problem: why there are no figures. code: of klinic. load: of the machine, before. day: ISO.
+    problem: why there are no figures.
     """
 
-    work: str
-    steps: int
-    megabytes: float
     method: str
     cpu: float = 0.0
     wall: float = 0.0
     peak: float = 0.0
     total: float | None = None
     problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round(Figures):
+    """One round of a method. megabytes: of the file. code: of klinic. load: of the machine, before. day: ISO."""
+
+    work: str
+    steps: int
+    megabytes: float
     code: str = ""
     load: float = 0.0
     day: str = ""

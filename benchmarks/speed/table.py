@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.speed.store import Round
+from benchmarks.speed.store import Figures, Round
 
 HEADER = (
     "| work | method | CPU s | wall s | peak MB | CPU, klinic = 1 | wall, klinic = 1 | rounds |\n"
@@ -18,15 +18,9 @@ PAGE = Path("docs/benchmarks.md")
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Figures):
     """Medians of a method, or why there are none. rounds: how many they are of."""
 
-    method: str
-    cpu: float = 0.0
-    wall: float = 0.0
-    peak: float = 0.0
-    total: float | None = None
-    problem: str = ""
     rounds: int = 0
 
 

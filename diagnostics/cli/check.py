@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.gate.settings import Settings
     from klinic.diagnostics.report.sheet import Sheet
     from klinic.diagnostics.run import Run
-    from klinic.diagnostics.survey.survey import Looked
+    from klinic.diagnostics.survey.survey import AtPath
 
 
 @click.command()
@@ -145,20 +145,20 @@ def _settings(
 
 def _look(
     paths: tuple[str, ...], settings: Settings, langs: tuple[Lang, ...], jobs: int | None, remember: bool
-) -> list[Looked]:
+) -> list[AtPath]:
     """What there is at each path, judged; in English, but for what is asked of the rows."""
     from klinic.diagnostics.gate.demands import demands, settled
     from klinic.diagnostics.survey.how import How
-    from klinic.diagnostics.survey.survey import looked
+    from klinic.diagnostics.survey.survey import survey
 
     heed_ctrl_c()
     asked = demands(settings, langs)
     how = How(profile=settings.profile, asked=asked)
     with speaking("en"), progress() as seen:
-        return looked(paths, how, jobs=jobs, remember=remember and settled(asked), seen=seen)
+        return survey(paths, how, jobs=jobs, remember=remember and settled(asked), seen=seen)
 
 
-def _sheets(one: Looked, settings: Settings) -> list[Sheet]:
+def _sheets(one: AtPath, settings: Settings) -> list[Sheet]:
     """A sheet for each run of a path, and one that says why where a run cannot be read."""
     from klinic.diagnostics.gate.check import sheet, unread
 

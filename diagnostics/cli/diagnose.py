@@ -129,12 +129,12 @@ def _judge_all(
 ) -> tuple[list[Judged], list[str]]:
     """Every run that can be judged, and one line for each path or run that cannot. whole: reports want its rows."""
     from klinic.diagnostics.engine.card import CardError
-    from klinic.diagnostics.survey.survey import survey
+    from klinic.diagnostics.survey.survey import in_a_row, survey
 
     heed_ctrl_c()
     try:
         with speaking("en"), progress() as seen:  # what is judged is remembered, and read by programs: in English
-            return survey(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen)
+            return in_a_row(survey(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen))
     except (OSError, CardError) as error:
         raise click.ClickException(str(error)) from None
 

@@ -28,7 +28,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Looked:
+class AtPath:
     """What there is at one path. notes: on the search for runs. said: a line for each run that cannot be judged, or
     one that says why there is none."""
 
@@ -46,26 +46,7 @@ def survey(
     remember: bool = True,
     whole: bool = False,
     seen: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[list[Judged], list[str]]:
-    """The runs of the paths, judged, in order; and a line for each path or run that cannot be. See `looked`."""
-    judged: list[Judged] = []
-    problems: list[str] = []
-    for one in looked(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen):
-        cases = _noted(list(one.cases), one.notes)
-        judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
-        problems += [*one.said, *(case.problem for case in cases if case.problem)]
-    return judged, problems
-
-
-def looked(
-    paths: Sequence[str],
-    how: How,
-    *,
-    jobs: int | None = None,
-    remember: bool = True,
-    whole: bool = False,
-    seen: Callable[[int, int], None] = lambda done, total: None,
-) -> list[Looked]:
+) -> list[AtPath]:
     """What there is at each path, its runs judged.
 
     jobs: processes at most, never more than cores; None for one a core. remember: look up what was found before, and
@@ -76,11 +57,22 @@ def looked(
     listed = [_listed(path) for path in paths]
     wanted = [Job(plan, len(found) == 1, how, whole) for found, _ in listed for plan in found[: find.MAX_FILES]]
     results = _counted(_found(wanted, 1 if whole else jobs, remember and not whole), len(wanted), seen)
-    told: list[Looked] = []
+    told: list[AtPath] = []
     for path, (found, problem) in zip(paths, listed, strict=True):
         one = _told(path, len(found), list(islice(results, min(len(found), find.MAX_FILES))))
         told.append(replace(one, said=(problem,)) if problem else one)
     return told
+
+
+def in_a_row(found: Sequence[AtPath]) -> tuple[list[Judged], list[str]]:
+    """The runs that could be judged, in order; and a line for each path or run that could not."""
+    judged: list[Judged] = []
+    problems: list[str] = []
+    for one in found:
+        cases = _noted(list(one.cases), one.notes)
+        judged += [Judged(case.run, case.diagnosis) for case in cases if case.diagnosis is not None]
+        problems += [*one.said, *(case.problem for case in cases if case.problem)]
+    return judged, problems
 
 
 def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], None]) -> Iterator[Found]:
@@ -89,7 +81,7 @@ def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], No
         yield one
 
 
-def _told(path: str, count: int, results: Sequence[Found]) -> Looked:
+def _told(path: str, count: int, results: Sequence[Found]) -> AtPath:
     """What there is at one path that has so many plans."""
     closed = [one.failed for one in results if one.kind == "closed"]
     cases = tuple(case for one in results for case in one.cases)
@@ -97,7 +89,7 @@ def _told(path: str, count: int, results: Sequence[Found]) -> Looked:
     notes = remarks(path, count, closed)
     if not cases and not said:
         said = [results[0].failed if count == 1 and results[0].failed else no_run(path, count, notes)]
-    return Looked(path, cases, tuple(notes), tuple(said))
+    return AtPath(path, cases, tuple(notes), tuple(said))
 
 
 def _noted(cases: list[Case], notes: Sequence[str]) -> list[Case]:

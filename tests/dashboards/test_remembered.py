@@ -15,7 +15,7 @@ from klinic.dashboards.app import create_app
 from klinic.dashboards.store import Shelf, judging
 from klinic.diagnostics.survey.how import How
 from klinic.diagnostics.survey.index import FILE
-from klinic.diagnostics.survey.survey import LITTLE, survey
+from klinic.diagnostics.survey.survey import LITTLE, in_a_row, survey
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +105,7 @@ def test_a_run_that_goes_on_is_neither_kept_nor_looked_up(runs: Path, judged: li
 
 
 def test_what_klinic_diagnose_judged_is_not_judged_again(runs: Path, judged: list[str], start) -> None:
-    cases, _ = survey([str(runs)], How(), jobs=1)
+    cases, _ = in_a_row(survey([str(runs)], How(), jobs=1))
     diagnosed = {Path(case.run.source.path).parent.name: case.diagnosis for case in cases}
     shown = found(start(runs))
     assert judged == [] and {name.split("/")[0]: one for name, one in shown.items()} == diagnosed

@@ -131,7 +131,8 @@ def test_ratios_are_to_klinic_and_a_problem_is_a_row() -> None:
 
 
 def timed(method: str, cpu: float, steps: int = 10, code: str = "new", problem: str = "") -> Round:
-    return Round("work", steps, 5.0, method, cpu, 2 * cpu, 50, None, problem, code, 0.5, "2026-01-02", "2 cores")
+    where = {"work": "work", "steps": steps, "megabytes": 5.0, "load": 0.5, "day": "2026-01-02", "machine": "2 cores"}
+    return Round(method, cpu, 2 * cpu, 50, None, problem, code=code, **where)
 
 
 def test_medians_are_of_the_rounds_that_came_to_something() -> None:

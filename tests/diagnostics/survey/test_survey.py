@@ -56,13 +56,13 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_second_look_reads_only_what_changed(tmp_path: Path, kept: Path, watched: list[str]) -> None:
     runs = folder(tmp_path / "runs", 10)
-    first = survey.survey([str(runs)], How(), jobs=1)
+    first = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
     assert len(watched) == len(first[0]) == 10
     watched.clear()
-    assert survey.survey([str(runs)], How(), jobs=1) == first
+    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=1)) == first
     assert watched == []
     (runs / "r03" / "metrics.jsonl").write_text(ROW % (1, 0.5))
-    again, _ = survey.survey([str(runs)], How(), jobs=1)
+    again, _ = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
     assert watched == [str(runs / "r03" / "metrics.jsonl")]
     assert [case.run.rows for case in again][3] == 1
 
@@ -70,7 +70,7 @@ def test_a_second_look_reads_only_what_changed(tmp_path: Path, kept: Path, watch
 def test_nothing_is_looked_up_where_it_is_not_wanted(tmp_path: Path, kept: Path, watched: list[str]) -> None:
     runs = folder(tmp_path / "runs", 10)
     for _ in range(2):
-        survey.survey([str(runs)], How(), remember=False)
+        survey.in_a_row(survey.survey([str(runs)], How(), remember=False))
     assert len(watched) == 20
     assert not kept.exists() or not list(kept.glob("runs*"))
 
@@ -85,9 +85,9 @@ def test_other_options_and_other_cards_are_other_judgements(tmp_path: Path, kept
     assert len({how.fingerprint() for how in hows}) == len(hows)
     card.write_text(card.read_text() + "\n# another day\n")
     assert How(folders=(str(card.parent),)).fingerprint() not in {how.fingerprint() for how in hows}
-    survey.survey([str(runs)], hows[0])
+    survey.in_a_row(survey.survey([str(runs)], hows[0]))
     watched.clear()
-    survey.survey([str(runs)], hows[1])
+    survey.in_a_row(survey.survey([str(runs)], hows[1]))
     assert len(watched) == 8
 
 
@@ -106,7 +106,7 @@ def test_a_run_that_still_goes_is_judged_each_time(tmp_path: Path, kept: Path, w
     (runs / "r00" / "run.json").write_bytes(orjson.dumps(manifest))
     for _ in range(2):
         watched.clear()
-        survey.survey([str(runs)], How(), jobs=1)
+        survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
     assert watched == [str(runs / "r00")]
 
 
@@ -123,7 +123,7 @@ def test_a_run_that_klinic_fails_on_is_a_line_and_the_others_are_judged(
 
     real = case.read
     monkeypatch.setattr(case, "read", torn)
-    judged, problems = survey.survey([str(folder(tmp_path / "runs", 4))], How())
+    judged, problems = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 4))], How()))
     assert len(judged) == 3
     assert len(problems) == 1
     assert "r02/metrics.jsonl: internal error: ZeroDivisionError: a fault" in problems[0]
@@ -134,7 +134,7 @@ def test_few_small_runs_start_no_process(tmp_path: Path, monkeypatch: pytest.Mon
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(pool, "spread", refuse)
-    judged, _ = survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=8)
+    judged, _ = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=8))
     assert len(judged) == 5
 
 
@@ -148,7 +148,7 @@ def test_no_more_processes_than_cores(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(pool, "spread", noted)
     monkeypatch.setattr(pool, "PAYS", 2)
     monkeypatch.setattr(pool, "cores", lambda: 3)
-    survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=64, remember=False)
+    survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=64, remember=False))
     assert asked == [3]
 
 
@@ -159,8 +159,8 @@ def test_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runs = folder(tmp_path / "runs", 9)
     (runs / "r04" / "metrics.jsonl").write_text("nothing\n")
     (runs / "r05" / "metrics.jsonl").unlink()
-    alone = survey.survey([str(runs)], How(), jobs=1, remember=False)
-    assert survey.survey([str(runs)], How(), jobs=2, remember=False) == alone
+    alone = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1, remember=False))
+    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=2, remember=False)) == alone
     assert len(alone[0]) == 7
 
 
@@ -198,11 +198,11 @@ def test_every_recording_can_be_remembered(
     monkeypatch.setattr(survey, "LITTLE", 1)
     runs = tmp_path / kind
     shutil.copytree(ROOT / "sample_logs" / kind, runs)
-    first = survey.survey([str(runs)], How(), jobs=1)
+    first = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
     listed = [plan.path for plan in plans(runs)]
     assert watched == listed
     watched.clear()
-    assert survey.survey([str(runs)], How(), jobs=1) == first
+    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=1)) == first
     going = [
         path
         for path in listed
