@@ -14,7 +14,7 @@ import yaml
 
 from klinic.diagnostics.engine.diagnose import JudgeError, diagnose
 from klinic.diagnostics.engine.model import Diagnosis, Severity
-from klinic.diagnostics.gate.ward import make_round
+from klinic.diagnostics.gate.ward import judge_ward
 from klinic.diagnostics.readers import ReadError, open_runs
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +23,7 @@ Claim = tuple[str, bool]  # confidence, right
 
 
 def main() -> int:
-    rounds = make_round(ROOT / "sample_logs", with_config="--no-config" not in sys.argv, prefixes=False)
+    rounds = judge_ward(ROOT / "sample_logs", with_config="--no-config" not in sys.argv, prefixes=False)
     recorded = [(one.diagnosis, {*one.label.root_cause, *one.label.also}) for one in rounds]
     print("\n".join(table({"recordings": list(claims(recorded)), "public logs": list(claims(public()))})))
     return 0

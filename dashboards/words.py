@@ -14,7 +14,7 @@ from klinic.dashboards.store.entry import Entry
 from klinic.diagnostics.engine.model import Finding, Incident, Override
 from klinic.diagnostics.engine.wording import worded
 from klinic.diagnostics.knowledge import metric
-from klinic.diagnostics.language import retold, speaking
+from klinic.diagnostics.language import translated, use_language
 from klinic.diagnostics.report.phrases import sentence
 from klinic.diagnostics.yamltext import parsed
 
@@ -60,15 +60,15 @@ def unit_word(unit: str, lang: Lang) -> str:
 
 def meaning(name: str, lang: Lang) -> str:
     """What a metric means, in a language; empty for an unknown one."""
-    with speaking(lang):
+    with use_language(lang):
         info = metric(name)
     return info.meaning if info else ""
 
 
 def retold_in(text: str, lang: Lang) -> str:
     """What a reader or the judge said of a run, in a language."""
-    with speaking(lang):
-        return retold(text)
+    with use_language(lang):
+        return translated(text)
 
 
 def ended(text: str, lang: Lang) -> str:

@@ -19,7 +19,7 @@ _LANG: ContextVar[Lang] = ContextVar("language", default="en")
 
 
 @contextmanager
-def speaking(lang: Lang) -> Iterator[None]:
+def use_language(lang: Lang) -> Iterator[None]:
     """Everything that `tr` says inside is in this language."""
     token = _LANG.set(lang)
     try:
@@ -29,7 +29,7 @@ def speaking(lang: Lang) -> Iterator[None]:
             _LANG.reset(token)
 
 
-def spoken() -> Lang:
+def current_language() -> Lang:
     """The language that is spoken now."""
     return _LANG.get()
 
@@ -47,7 +47,7 @@ def later(text: str) -> str:
     return text
 
 
-def retold(text: str) -> str:
+def translated(text: str) -> str:
     """What was said in English while a run was read or judged, in the language that is spoken now.
 
     The message files RETOLD know it by the template that it was made from; what stands in a gap is told in the same
@@ -57,7 +57,7 @@ def retold(text: str) -> str:
     return text if lang == "en" else _retold(text, lang, DEEPEST)
 
 
-RETOLD = ("notes.yaml", "errors.yaml", "foreign.yaml")
+TRANSLATED = ("notes.yaml", "errors.yaml", "foreign.yaml")
 DEEPEST = 20  # gaps within gaps, and parts behind joints
 _JOINTS = ((": ", "："), ("; ", "；"), ("；", "；"))
 
@@ -78,7 +78,7 @@ def _retold(text: str, lang: Lang, deeper: int) -> str:
 def _templates(lang: str) -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
     """Templates of RETOLD: the words between gaps, the pattern, what is said; the one with most words first."""
     folder = files("klinic.diagnostics").joinpath("messages", lang)
-    found = [folder.joinpath(name) for name in RETOLD]
+    found = [folder.joinpath(name) for name in TRANSLATED]
     known = {said: told for file in found if file.is_file() for said, told in parsed(file.read_text("utf-8")).items()}
     parts = sorted(((said.split("{}"), told) for said, told in known.items()), key=lambda pair: -len("".join(pair[0])))
     return tuple((tuple(pieces), _pattern(pieces), told) for pieces, told in parts)

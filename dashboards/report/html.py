@@ -22,7 +22,7 @@ from klinic.dashboards.views import banner, charts, finding, tables, timeline, v
 from klinic.dashboards.views.parts import Component
 from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.words import named, speaker
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.report.base import Judged
 
 WANTS_ROWS = True
@@ -34,7 +34,7 @@ def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) ->
     entries = [
         Entry(one.run.source.path, one.run.source.path, run=one.whole, diagnosis=one.diagnosis) for one in judged
     ]
-    return page(entries, Look(lang=spoken()))
+    return page(entries, Look(lang=current_language()))
 
 
 def page(entries: Sequence[Entry], look: Look | None = None) -> str:

@@ -13,7 +13,7 @@ import click
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.report.html import summary
 from klinic.dashboards.store.entry import Entry
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.report.base import Judged
 
 WANTS_ROWS = True
@@ -42,7 +42,7 @@ def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) ->
     case = judged[0]
     entry = Entry(case.run.source.path, case.run.source.path, run=case.whole, diagnosis=case.diagnosis)
     with tempfile.TemporaryDirectory(prefix="klinic-png-") as folder:
-        return _photo(browser, Path(folder), summary(entry, Look(lang=spoken())), _height(entry))
+        return _photo(browser, Path(folder), summary(entry, Look(lang=current_language())), _height(entry))
 
 
 def _height(entry: Entry) -> int:

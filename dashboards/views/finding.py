@@ -11,7 +11,7 @@ from klinic.dashboards.views.parts import BY_SEVERITY, Component, icon
 from klinic.dashboards.words import ended, speaker, summary, told, when
 from klinic.diagnostics.engine.model import Finding, Incident
 from klinic.diagnostics.engine.story import capital
-from klinic.diagnostics.language import speaking
+from klinic.diagnostics.language import use_language
 from klinic.diagnostics.report.phrases import evidence_words, rivals, telling
 
 
@@ -35,7 +35,7 @@ def _body(finding: Finding, lang: Lang) -> list[Component]:
     shown = [html.Li(evidence_words(item, lang)) for item in telling(finding.evidence)]
     parts = [_part(say("run.evidence"), html.Ul(shown, className="evidence"))] if shown else []
     parts.append(_part(say("run.meaning"), html.P(summary(finding.id, finding.why, lang, "why"))))
-    with speaking(lang):
+    with use_language(lang):
         less = rivals(finding)
     parts += [_part(say("run.rivals"), html.P(less))] if less else []
     wrong = card.text("wrong_when", lang) if card else ""

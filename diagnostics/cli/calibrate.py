@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.group import fail, say
-from klinic.diagnostics.cli.spared import spare
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 
 if TYPE_CHECKING:
     from klinic.diagnostics.gate.calibrate import Calibration
@@ -29,8 +29,8 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     although a card warns of a healthy run whatever its thresholds are, 2 the runs cannot be used.
     """
     target = out or Path(f"{name}.yaml")
-    spare([str(target)], paths)
-    from klinic.diagnostics.cli.filed import to_file
+    refuse_overwrite([str(target)], paths)
+    from klinic.diagnostics.cli.outfile import write_file
     from klinic.diagnostics.engine.diagnose import installed_cards
     from klinic.diagnostics.engine.vitals import definitions
     from klinic.diagnostics.gate.calibrate import as_profile
@@ -39,7 +39,7 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     runs = _runs(paths)
     found = fit(runs, installed_cards(), definitions())
     try:
-        to_file(target, _yaml(as_profile(found, name, [run.source.path for run in runs]), found).encode())
+        write_file(target, _yaml(as_profile(found, name, [run.source.path for run in runs]), found).encode())
     except OSError as error:
         fail(f"{target}: {(error.strerror or str(error)).lower()}")
     _tell(found, target)

@@ -12,13 +12,13 @@ from klinic.diagnostics.cli.group import fail, heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import LEVELS, many_options, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, langs_of, write_sheets
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 from klinic.diagnostics.cli.progress import progress
-from klinic.diagnostics.cli.spared import spare
-from klinic.diagnostics.language import Lang, speaking
+from klinic.diagnostics.language import Lang, use_language
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
-    from klinic.diagnostics.gate.asked import Asked
+    from klinic.diagnostics.gate.requirement import Requirement
     from klinic.diagnostics.gate.settings import Settings
     from klinic.diagnostics.report.sheet import Sheet
     from klinic.diagnostics.run import Run
@@ -69,14 +69,14 @@ def check(
     """
     names = names or ("text",)
     check_formats(names, outs, SHEETS)
-    spare(outs, (*paths, config or "klinic.yaml", profile or ""))
+    refuse_overwrite(outs, (*paths, config or "klinic.yaml", profile or ""))
     if good is not None:
         if paths:
             raise click.UsageError("--init RUN writes klinic.yaml and checks nothing; leave the other paths out")
         from klinic.diagnostics.settings import SCHEMA_NAME
 
         file = Path(config or "klinic.yaml")
-        spare(map(str, (file, file.parent / SCHEMA_NAME)), (good,), option="--config")
+        refuse_overwrite(map(str, (file, file.parent / SCHEMA_NAME)), (good,), option="--config")
         return _init(good, file, force)
     if not paths:
         raise click.UsageError("missing argument PATH: a log, a run directory, or - for stdin")
@@ -91,12 +91,12 @@ def check(
     return max(sheet.code for sheet in made)
 
 
-def _asked(text: str) -> Asked:
-    from klinic.diagnostics.gate.asked import typed
+def _asked(text: str) -> Requirement:
+    from klinic.diagnostics.gate.requirement import from_text
     from klinic.diagnostics.signals.parse import ExpressionError
 
     try:
-        return typed(text)
+        return from_text(text)
     except ExpressionError as error:
         say(f"--require:1:{error.column}: {error}")
         click.echo(f"  {' '.join(text.split(chr(10)))}\n  {' ' * (error.column - 1)}^", err=True)
@@ -105,7 +105,7 @@ def _asked(text: str) -> Asked:
 
 def _settings(
     config: str | None,
-    asked: list[Asked],
+    asked: list[Requirement],
     steps: int | None,
     keys: tuple[str, ...],
     fail_on: str | None,
@@ -154,7 +154,7 @@ def _look(
     heed_ctrl_c()
     asked = demands(settings, langs)
     how = How(profile=settings.profile, asked=asked)
-    with speaking("en"), progress() as seen:
+    with use_language("en"), progress() as seen:
         return survey(paths, how, jobs=jobs, remember=remember and settled(asked), seen=seen)
 
 

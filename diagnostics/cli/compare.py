@@ -12,7 +12,7 @@ from klinic.diagnostics.cli.group import fail, say
 from klinic.diagnostics.cli.judging import LEVELS, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_sheets
-from klinic.diagnostics.cli.spared import spare
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 from klinic.diagnostics.report.base import SHEETS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def compare(
     """
     names = names or ("text",)
     check_formats(names, outs, SHEETS)
-    spare(outs, (*paths, *sets))
+    refuse_overwrite(outs, (*paths, *sets))
     if not sets and len(paths) != 2:
         raise click.UsageError(f"give two runs, A and B, or --baseline; paths given: {len(paths)}")
     stdin_once([*paths, *sets])

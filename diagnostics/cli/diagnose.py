@@ -12,10 +12,10 @@ from klinic.diagnostics.cli.group import heed_ctrl_c, say
 from klinic.diagnostics.cli.judging import FAIL_ON, judging_options, many_options, stdin_once
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats, format_options, write_reports
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 from klinic.diagnostics.cli.parsed import Parsed
 from klinic.diagnostics.cli.progress import progress
-from klinic.diagnostics.cli.spared import spare
-from klinic.diagnostics.language import speaking
+from klinic.diagnostics.language import use_language
 from klinic.diagnostics.report.base import wants_rows
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def diagnose(
     stdin_once(paths)
     names = names or ("text",)
     check_formats(names, outs)
-    spare(outs, (*paths, profile, *([config] if config else [])), folders)
+    refuse_overwrite(outs, (*paths, profile, *([config] if config else [])), folders)
     from klinic.diagnostics.survey.how import How
 
     how = How(
@@ -133,7 +133,7 @@ def _judge_all(
 
     heed_ctrl_c()
     try:
-        with speaking("en"), progress() as seen:  # what is judged is remembered, and read by programs: in English
+        with use_language("en"), progress() as seen:  # what is judged is remembered, and read by programs: in English
             return in_a_row(survey(paths, how, jobs=jobs, remember=remember, whole=whole, seen=seen))
     except (OSError, CardError) as error:
         raise click.ClickException(str(error)) from None

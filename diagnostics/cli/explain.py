@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from klinic.diagnostics.cli.lang import lang_option
-from klinic.diagnostics.language import later, spoken, tr
+from klinic.diagnostics.language import current_language, later, tr
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -158,7 +158,7 @@ def _find_metric(word: str) -> list[MetricInfo]:
 
 
 def _fail(word: str, known: Sequence[str]) -> list[MetricInfo]:
-    from klinic.diagnostics.meant import nearest
+    from klinic.diagnostics.suggest import nearest
 
     tails = {name.rsplit("/", 1)[-1]: name for name in known}
     hint = nearest(word, known) or nearest(word, list(tails))
@@ -180,7 +180,7 @@ def _metric(page: Page, info: MetricInfo, cards: Sequence[Card]) -> None:
     if readers:
         page.heading(tr("Rules that read it"))
     for card in readers:
-        page.text(tr("{}: {}", f"{card.name} ({card.id})", card.text("summary", spoken())), 2, 4)
+        page.text(tr("{}: {}", f"{card.name} ({card.id})", card.text("summary", current_language())), 2, 4)
     page.line()
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from klinic.diagnostics.entries import entry_points
-from klinic.diagnostics.meant import nearest
+from klinic.diagnostics.suggest import nearest
 
 COMMANDS = "klinic.commands"
 CANNOT_JUDGE = 2
@@ -37,9 +37,9 @@ def fail(message: str, code: int = CANNOT_JUDGE) -> NoReturn:
 
 def say(message: str) -> None:
     """A message on stderr, in the language that is spoken: one line, whatever a path or a name in it holds."""
-    from klinic.diagnostics.language import retold
+    from klinic.diagnostics.language import translated
 
-    line = retold(" ".join(message.encode("utf-8", "replace").decode().split()))
+    line = translated(" ".join(message.encode("utf-8", "replace").decode().split()))
     shown = "".join(sign if sign.isprintable() else "?" for sign in line)
     try:
         click.echo(f"klinic: {shown}", err=True)
@@ -187,14 +187,14 @@ def _guarded(run: Callable[[], Any], words: Sequence[str]) -> NoReturn:
 def _told(error: Exception, words: Sequence[str]) -> NoReturn:
     """Say in one line what ended a command, in the language that its words ask for, and leave."""
     from klinic.diagnostics.cli.lang import asked
-    from klinic.diagnostics.language import speaking
+    from klinic.diagnostics.language import use_language
 
-    with speaking(asked(words)):
+    with use_language(asked(words)):
         _leave(error)
 
 
 def _leave(error: Exception) -> NoReturn:
-    from klinic.diagnostics.language import retold, tr
+    from klinic.diagnostics.language import tr, translated
 
     match error:
         case click.exceptions.NoArgsIsHelpError():  # `klinic` or `klinic rules` alone: its message is the help
@@ -202,7 +202,7 @@ def _leave(error: Exception) -> NoReturn:
             raise SystemExit(error.exit_code)
         case click.UsageError():
             where = error.ctx.command_path if error.ctx else "klinic"
-            said = retold(_lowered(error.format_message()).rstrip("."))
+            said = translated(_lowered(error.format_message()).rstrip("."))
             fail(tr("{} (see {} --help)", said, where), error.exit_code)
         case click.ClickException():
             fail(error.format_message(), CANNOT_JUDGE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from klinic.diagnostics.language import LANGUAGES, Lang, speaking
+from klinic.diagnostics.language import LANGUAGES, Lang, use_language
 
 OPTION, VARIABLE = "--lang", "KLINIC_LANG"
 
@@ -28,7 +28,7 @@ def asked(args: Sequence[str]) -> Lang:
 
 def _speak(context: click.Context, _param: click.Parameter, lang: Lang) -> Lang:
     """Everything that the command says until it ends is in this language."""
-    context.with_resource(speaking(lang))
+    context.with_resource(use_language(lang))
     return lang
 
 

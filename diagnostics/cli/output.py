@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from klinic.diagnostics.language import Lang, speaking, spoken
-from klinic.diagnostics.meant import nearest
+from klinic.diagnostics.language import Lang, current_language, use_language
 from klinic.diagnostics.report.base import REPORTS, SHEETS, formats, load
 from klinic.diagnostics.report.sheet import Ready, Sheet
+from klinic.diagnostics.suggest import nearest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def write_reports(judged: Sequence[Any], names: Sequence[str], outs: Sequence[st
     """
     for index, name in enumerate(names):
         out = outs[index] if index < len(outs) else "-"
-        with speaking(_lang_of(name)):
+        with use_language(_lang_of(name)):
             if out == "-":
                 _to_stdout(load(name, group)(judged, color=_colorful(), width=_width()))
             else:
@@ -67,7 +67,7 @@ PEOPLE = ("text", "markdown", "html", "png")  # formats in the language that is 
 
 
 def _lang_of(name: str) -> Lang:
-    return spoken() if name in PEOPLE else "en"
+    return current_language() if name in PEOPLE else "en"
 
 
 def langs_of(names: Sequence[str]) -> tuple[Lang, ...]:
@@ -80,7 +80,7 @@ def write_sheets(make: Callable[[], Sequence[Sheet]], names: Sequence[str], outs
     made: dict[Lang, Sequence[Sheet]] = {}
     for index, name in enumerate(names):
         lang = _lang_of(name)
-        with speaking(lang):
+        with use_language(lang):
             made[lang] = made[lang] if lang in made else make()
             write_reports([Ready(sheet) for sheet in made[lang]], [name], outs[index : index + 1], SHEETS)
     return next(iter(made.values()))
@@ -115,9 +115,9 @@ def _to_stdout(report: str | bytes) -> None:
 
 
 def _to_file(path: Path, report: str | bytes) -> None:
-    from klinic.diagnostics.cli.filed import to_file
+    from klinic.diagnostics.cli.outfile import write_file
 
     try:
-        to_file(path, report if isinstance(report, bytes) else report.encode(errors="replace"))
+        write_file(path, report if isinstance(report, bytes) else report.encode(errors="replace"))
     except OSError as error:
         raise click.ClickException(f"{path}: cannot write the report: {error.strerror}") from None

@@ -15,7 +15,7 @@ import click
 from klinic.diagnostics.cli.group import say
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.output import check_formats
-from klinic.diagnostics.cli.spared import spare
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 
 if TYPE_CHECKING:
     from klinic.diagnostics.preflight import Report
@@ -58,7 +58,7 @@ def preflight(
     from klinic.diagnostics.report.base import SHEETS
 
     check_formats([form], [out] if out is not None else [], SHEETS)
-    spare([out] if out else [], arguments)
+    refuse_overwrite([out] if out else [], arguments)
     _known_gpu(gpu)
     try:
         source = replace(read_source(arguments), roots=tuple(map(Path, roots)) or None)
@@ -82,8 +82,8 @@ def preflight(
 
 
 def _known_gpu(gpu: str) -> None:
-    from klinic.diagnostics.meant import nearest
     from klinic.diagnostics.preflight.environment import capabilities
+    from klinic.diagnostics.suggest import nearest
 
     if gpu and gpu.lower() not in capabilities():
         known = list(capabilities())
@@ -122,9 +122,9 @@ def _write(text: str, out: str | None) -> None:
     if not out or out == "-":
         click.echo(text, nl=False)
         return
-    from klinic.diagnostics.cli.filed import to_file
+    from klinic.diagnostics.cli.outfile import write_file
 
     try:
-        to_file(Path(out), text.encode(errors="replace"))
+        write_file(Path(out), text.encode(errors="replace"))
     except OSError as error:
         raise click.ClickException(f"--out {out}: {(error.strerror or str(error)).lower()}") from None

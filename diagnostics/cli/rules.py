@@ -17,7 +17,7 @@ from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, fo
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
 from klinic.diagnostics.engine.wording import in_general
-from klinic.diagnostics.language import spoken, tr
+from klinic.diagnostics.language import current_language, tr
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -79,7 +79,9 @@ def _table(cards: Iterable[Card]) -> Iterator[str]:
             family = card.family
             yield f"\n{family}"
         mark = "" if card.status == "stable" else tr(" ({})", tr(card.status))
-        said = f"{card.text('summary', spoken()) or in_general(card.text('message', spoken()))}{mark}"
+        said = (
+            f"{card.text('summary', current_language()) or in_general(card.text('message', current_language()))}{mark}"
+        )
         yield from wrapped(said, WIDTH, f"  {card.id:<6} {card.name:<{width}}  ", " " * 11)
 
 

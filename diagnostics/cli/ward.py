@@ -11,7 +11,7 @@ from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.cli.judging import JOBS
 
 if TYPE_CHECKING:
-    from klinic.diagnostics.gate.ward import Patient
+    from klinic.diagnostics.gate.ward import JudgedRecording
 
 WITH, WITHOUT = "with config", "without config"
 
@@ -42,25 +42,25 @@ def ward(folder: Path, form: str, no_config: bool, both: bool, no_prefixes: bool
     return 1 if misses(rounds[kinds[0]]) else 0
 
 
-def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str, jobs: int | None) -> list[Patient]:
+def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str, jobs: int | None) -> list[JudgedRecording]:
     from klinic.diagnostics.gate.label import LabelError
-    from klinic.diagnostics.gate.ward import make_round
+    from klinic.diagnostics.gate.ward import judge_ward
     from klinic.diagnostics.readers import ReadError
 
     try:
-        patients = make_round(folder, with_config=with_config, prefixes=prefixes, jobs=jobs)
+        patients = judge_ward(folder, with_config=with_config, prefixes=prefixes, jobs=jobs)
     except (LabelError, ReadError) as error:
         fail(str(error))
     return [patient for patient in patients if _wanted(patient, seeds)]
 
 
-def _wanted(patient: Patient, seeds: str) -> bool:
+def _wanted(patient: JudgedRecording, seeds: str) -> bool:
     if seeds == "all":
         return True
     return (patient.label.seed == 1) is (seeds == "1")
 
 
-def _write(rounds: dict[str, list[Patient]], folder: Path, form: str) -> None:
+def _write(rounds: dict[str, list[JudgedRecording]], folder: Path, form: str) -> None:
     import orjson
 
     from klinic.diagnostics.gate.show import as_markdown, as_text
@@ -71,7 +71,7 @@ def _write(rounds: dict[str, list[Patient]], folder: Path, form: str) -> None:
         click.echo(as_markdown(rounds, str(folder)) if form == "markdown" else as_text(rounds), nl=False)
 
 
-def _plain(rounds: dict[str, list[Patient]]) -> dict[str, Any]:
+def _plain(rounds: dict[str, list[JudgedRecording]]) -> dict[str, Any]:
     """The first round; a second one, without the configs, under a key of its own."""
     from klinic.diagnostics.gate.tally import as_json
 

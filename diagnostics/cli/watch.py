@@ -23,7 +23,7 @@ from klinic.diagnostics.cli.judging import FAIL_ON, judging_options
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.cli.parsed import Parsed
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.meant import nearest
+from klinic.diagnostics.suggest import nearest
 
 if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card

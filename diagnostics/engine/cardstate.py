@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from klinic.diagnostics.engine.compiled import CompiledCard
 from klinic.diagnostics.engine.episodes import Episode, EpisodeBook
+from klinic.diagnostics.engine.evidence import CardEvidence, View
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.patience import NOWHERE, Patience
-from klinic.diagnostics.engine.witness import View, Witness
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Block
 from klinic.diagnostics.signals.block import Floats, Mask
-from klinic.diagnostics.twin import twin
 
 Severities = npt.NDArray[np.int8]
 _UNKNOWN, EVERY_ONE = np.full(1, np.nan), np.ones(1, np.bool_)
@@ -45,7 +45,7 @@ class CardState:
         self.patience = [Patience(level.k, level.of) for level in compiled.card.levels]
         self.idle = True  # rows that are not true leave it as it is
         self.book = EpisodeBook()
-        self.witness = Witness(compiled)
+        self.witness = CardEvidence(compiled)
         self.changes: list[tuple[int, int]] = []
         self.seen = Seen(tuple(compiled.card.needs))
 
@@ -58,7 +58,7 @@ class CardState:
         """This state, but for what was seen."""
         if seen == self.seen:
             return self
-        other = twin(self)
+        other = shallow_copy(self)
         other.seen = seen
         return other
 
@@ -78,7 +78,7 @@ class CardState:
         state = self._after(seen)
         if self.idle and not (stirred and any((truth == 1).any() for truth in truths)):
             return state
-        state = twin(state)
+        state = shallow_copy(state)
         state.patience = [patience.fork() for patience in self.patience]
         state.book, state.changes = self.book.fork(), self.changes.copy()
         state._judge(view, truths, last)

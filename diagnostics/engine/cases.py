@@ -15,9 +15,9 @@ from klinic.diagnostics.engine.judge import CardJudgement, judge
 from klinic.diagnostics.engine.library import load_card
 from klinic.diagnostics.engine.model import Incident, Severity
 from klinic.diagnostics.engine.notation import run_from_series
-from klinic.diagnostics.meant import hint
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts, PlainFacts
+from klinic.diagnostics.suggest import hint
 
 KEYS = (
     "name", "source", "file", "series", "text", "config", "user", "facts", "steps", "decimals", "events", "manifest",

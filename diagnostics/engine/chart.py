@@ -9,8 +9,8 @@ from klinic.diagnostics.engine.gauges import Gauges
 from klinic.diagnostics.engine.judge import Judge
 from klinic.diagnostics.engine.vitals import SignsState, VitalSign
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Facts
-from klinic.diagnostics.twin import twin
 
 
 class Chart:
@@ -38,6 +38,6 @@ class Chart:
 
     def fork(self) -> Chart:
         """A chart that stands where this one does."""
-        other = twin(self)
+        other = shallow_copy(self)
         other.judge, other.signs, other.gauges = self.judge.fork(), self.signs.fork(), self.gauges.fork()
         return other

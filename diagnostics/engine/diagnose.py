@@ -27,10 +27,10 @@ from klinic.diagnostics.engine.severity import Outcome, evaluations_apart, sever
 from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
-from klinic.diagnostics.meant import closest
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.readers.registry import ADVICE
 from klinic.diagnostics.run import Attempt, Run
+from klinic.diagnostics.suggest import closest
 from klinic.diagnostics.verlconfig import Facts, facts
 
 Thresholds = Mapping[str, Mapping[str, Any]]

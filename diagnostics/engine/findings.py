@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.episodes import Episode
+from klinic.diagnostics.engine.evidence import CardEvidence
 from klinic.diagnostics.engine.model import Finding, Severity
-from klinic.diagnostics.engine.witness import Witness
 
 Steps = npt.NDArray[np.int64]
 
@@ -20,7 +20,7 @@ Changes = Sequence[tuple[int, int]]
 
 
 def findings_of(
-    witness: Witness, episodes: Sequence[Episode], changes: Changes, steps: Steps, attempt: int
+    witness: CardEvidence, episodes: Sequence[Episode], changes: Changes, steps: Steps, attempt: int
 ) -> tuple[Finding, ...]:
     """One finding for each attempt in which the card fired; `attempt` is the one that is running now.
 
@@ -30,7 +30,9 @@ def findings_of(
     return tuple(_finding(witness, list(some), changes, steps, current=number == attempt) for number, some in grouped)
 
 
-def _finding(witness: Witness, episodes: list[Episode], changes: Changes, steps: Steps, *, current: bool) -> Finding:
+def _finding(
+    witness: CardEvidence, episodes: list[Episode], changes: Changes, steps: Steps, *, current: bool
+) -> Finding:
     card: Card = witness.compiled.card
     first, last = episodes[0], episodes[-1]
     warned = _warned(card, episodes, changes)

@@ -7,9 +7,9 @@ from typing import Literal
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Evaluator, Facts, Node, compile_text
 from klinic.diagnostics.signals.block import blocks
-from klinic.diagnostics.twin import twin
 
 Key = tuple[str, str, str]  # card's id, expression, kind
 
@@ -51,7 +51,7 @@ class Gauges:
 
     def fork(self) -> Gauges:
         """Gauges that go their own way from here."""
-        other = twin(self)
+        other = shallow_copy(self)
         other._gauges = {key: gauge.fork() for key, gauge in self._gauges.items()}
         return other
 

@@ -14,16 +14,16 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.cardstate import CardState, unfolded
 from klinic.diagnostics.engine.compiled import compiled
 from klinic.diagnostics.engine.episodes import Episode
+from klinic.diagnostics.engine.evidence import View
 from klinic.diagnostics.engine.findings import Steps, findings_of
 from klinic.diagnostics.engine.model import Finding, NotApplicable
 from klinic.diagnostics.engine.overrides import with_overrides
 from klinic.diagnostics.engine.planned import planned
-from klinic.diagnostics.engine.witness import View
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Block, Evaluator, Facts, PlainFacts
 from klinic.diagnostics.signals.block import blocks
 from klinic.diagnostics.signals.counting import evaluated
-from klinic.diagnostics.twin import twin
 
 State = Literal["fires", "quiet", "not_applicable"]
 
@@ -105,7 +105,7 @@ class Judge:
 
     def fork(self) -> Judge:
         """A judge that stands where this one does and goes its own way from here."""
-        other = twin(self)
+        other = shallow_copy(self)
         other._states = self._states.copy()
         other._awake = [(evaluator.fork(), cards) for evaluator, cards in self._awake]
         other._asleep = self._asleep.copy()

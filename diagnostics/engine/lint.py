@@ -12,8 +12,8 @@ from typing import Any
 from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.slowpattern import nested_repeat
-from klinic.diagnostics.meant import hint
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
+from klinic.diagnostics.suggest import hint
 from klinic.diagnostics.yamlcore import Places
 from klinic.diagnostics.yamlio import Problem
 

@@ -12,7 +12,7 @@ from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, level_from
 from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.meant import hint
+from klinic.diagnostics.suggest import hint
 
 
 def with_overrides(cards: Iterable[Card], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals.block import Floats, Mask
-from klinic.diagnostics.twin import twin
 
 Rows = npt.NDArray[np.int64]
 NOWHERE = -1
@@ -30,7 +30,7 @@ class Patience:
 
     def fork(self) -> Patience:
         """A count that goes its own way from here."""
-        return twin(self)
+        return shallow_copy(self)
 
     @property
     def idle(self) -> bool:

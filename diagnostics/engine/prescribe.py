@@ -11,10 +11,10 @@ from klinic.diagnostics.engine.causes import SLACK, consequences
 from klinic.diagnostics.engine.model import Finding, Override, Severity
 from klinic.diagnostics.engine.remedy import Append, Drop, RemedyError, evaluate
 from klinic.diagnostics.engine.settings import as_override, assumed_remark, is_verl, own_names, value_of
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig import Facts, check_override, facts, for_version, table
-from klinic.diagnostics.verlconfig.dialects import kin
+from klinic.diagnostics.verlconfig.dialects import family_of
 from klinic.diagnostics.verlconfig.idle import idle
 from klinic.diagnostics.verlconfig.releases import default_at
 from klinic.diagnostics.verlconfig.spelling import spelt
@@ -125,7 +125,7 @@ def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
 def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
     """Written for this framework, or for all that have the setting; at work in this run, and its `if` holds."""
     framework = patient.run.source.framework
-    if remedy.get("framework", kin(framework)) != kin(framework):
+    if remedy.get("framework", family_of(framework)) != family_of(framework):
         return False
     if "framework" not in remedy and not is_verl(patient.run) and not own_names(patient.run, str(remedy["key"])):
         return False
@@ -206,7 +206,7 @@ def _check(key: str, value: Any, run: Run) -> str | None:
     """What verl would say of the override; None where it would refuse it."""
     if not is_verl(run):
         return f"not checked: {run.source.framework} has no key table here"
-    asked = "override", spoken(), key, repr(value)
+    asked = "override", current_language(), key, repr(value)
     found = run.config.worked_out.get(asked)
     if found is None:
         found = run.config.worked_out[asked] = check_override(key, value, run.config)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from klinic.diagnostics.engine.card import Card
-from klinic.diagnostics.meant import hint
+from klinic.diagnostics.suggest import hint
 
 _WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ID = re.compile(r"(?P<letters>[A-Z]{2,4})(?P<number>\d{2,3})")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.model import Finding, Override
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.run import Run
 
 Reading = float | bool | None
@@ -66,7 +66,7 @@ def prescribed(
     read: value of a card's expression at the run's last row.
     """
     places = tuple((one.id, one.severity, one.peak, one.root_cause, one.first_step, one.attempt) for one in findings)
-    basis = (places, about, tuple(cards), run.source.framework, spoken())
+    basis = (places, about, tuple(cards), run.source.framework, current_language())
     standing: Standing | None = run.config.worked_out.get("prescription")
     if standing is None or not standing.holds(basis, read):
         readings = Readings(read)

@@ -17,11 +17,11 @@ from klinic.diagnostics.engine.health import score
 from klinic.diagnostics.engine.model import Vital, VitalStatus
 from klinic.diagnostics.engine.track import Track
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Scope, compile_text
 from klinic.diagnostics.signals.block import Facts, Floats, blocks
 from klinic.diagnostics.signals.evaluate import Evaluator
 from klinic.diagnostics.signals.node import Node
-from klinic.diagnostics.twin import twin
 
 Trend = Literal["rising", "falling", "flat", "unknown"]
 SPARK = 40
@@ -99,7 +99,7 @@ class SignsState:
 
     def fork(self) -> SignsState:
         """A state that goes its own way from here."""
-        other = twin(self)
+        other = shallow_copy(self)
         other._evaluator, other._readings = self._evaluator.fork(), dict(self._readings)
         other._tracks = {metric: track.fork() for metric, track in self._tracks.items()}
         return other

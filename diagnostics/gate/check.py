@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.gate.settings import Accepted, Settings
-from klinic.diagnostics.language import retold, spoken, tr
+from klinic.diagnostics.language import current_language, tr, translated
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
 from klinic.diagnostics.report.sheet import Item, Sheet
-from klinic.diagnostics.report.told import told
+from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.survey.case import Case
 
 TOOL = "klinic check"
@@ -23,13 +23,13 @@ LEVELS = {"info": Severity.INFO, "warn": Severity.WARN, "error": Severity.ERROR}
 
 def sheet(case: Case, settings: Settings, today: date, notes: Sequence[str] = ()) -> Sheet:
     """What was asked of a run that was judged so, in the language that is spoken. notes: more than its own."""
-    items = [*case.demanded.get(spoken(), ()), *_rules(case, settings, today)]
+    items = [*case.demanded.get(current_language(), ()), *_rules(case, settings, today)]
     return Sheet(TOOL, case.run.source.path, tuple(items), (*case.run.notes, *notes))
 
 
 def unread(path: str, problem: str, tool: str = TOOL) -> Sheet:
     """The sheet of a path that could not be read."""
-    return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", retold(problem)),))
+    return Sheet(tool, path, (Item("reading", "READING", tr("reading the run"), "unsure", translated(problem)),))
 
 
 def _rules(case: Case, settings: Settings, today: date) -> list[Item]:
@@ -38,7 +38,7 @@ def _rules(case: Case, settings: Settings, today: date) -> list[Item]:
         return [Item("rules", "RULES", tr("findings and incidents"), "skipped", words, Severity.NONE)]
     if case.diagnosis is None:
         return [Item("rules", "RULES", tr("findings and incidents"), "unsure", case.problem)]
-    judged = told(Judged(case.run, case.diagnosis))
+    judged = translated_case(Judged(case.run, case.diagnosis))
     families = {one.name: one.family for one in judged.diagnosis.findings}
     items = _accept(_found(judged, settings, families), settings.accepted, families, today)
     if not any(item.status == "failed" for item in items):

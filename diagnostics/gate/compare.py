@@ -16,7 +16,7 @@ from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.diagnosed import finding_item, incident_item
 from klinic.diagnostics.report.sheet import Item, Sheet, Spot
-from klinic.diagnostics.report.told import told
+from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.report.words import count, listed, number, plain
 from klinic.diagnostics.run import Run
 
@@ -54,7 +54,7 @@ def _set(others: Sequence[Named]) -> str:
 
 def _diagnosis(run: Run) -> Diagnosis | None:
     try:
-        return told(Judged(run, diagnose(run))).diagnosis
+        return translated_case(Judged(run, diagnose(run))).diagnosis
     except ReadError:
         return None
 

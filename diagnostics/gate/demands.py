@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from klinic.diagnostics.gate import require
-from klinic.diagnostics.gate.asked import Asked
 from klinic.diagnostics.gate.naming import absent, in_run
+from klinic.diagnostics.gate.requirement import Requirement
 from klinic.diagnostics.gate.settings import Settings
-from klinic.diagnostics.language import Lang, speaking, tr
+from klinic.diagnostics.language import Lang, tr, use_language
 from klinic.diagnostics.readers import ReadError, plans
 from klinic.diagnostics.report.sheet import Item, Status
 from klinic.diagnostics.report.words import count, steps
@@ -24,7 +24,7 @@ class Demands:
 
     least: int = 0
     keys: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Requirement, ...] = ()
     langs: tuple[Lang, ...] = ("en",)
     beside: tuple[str, ...] = ()
 
@@ -32,7 +32,7 @@ class Demands:
         """What came of it, by language."""
         found: dict[str, tuple[Item, ...]] = {}
         for lang in self.langs:
-            with speaking(lang):
+            with use_language(lang):
                 found[lang] = self.items(run)
         return found
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from klinic.diagnostics.gate.ward import Patient
+from klinic.diagnostics.gate.ward import JudgedRecording
 
 TUNED_ON = 1  # the seed whose recordings thresholds were chosen on
 
-_GROUPS: dict[str, Callable[[Patient], bool]] = {
+_GROUPS: dict[str, Callable[[JudgedRecording], bool]] = {
     "all recordings": lambda patient: True,
     f"seed {TUNED_ON}, on which rules are tuned": lambda patient: patient.label.seed == TUNED_ON,
     "other seeds and sources": lambda patient: patient.label.seed != TUNED_ON,
@@ -17,12 +17,12 @@ _GROUPS: dict[str, Callable[[Patient], bool]] = {
 }
 
 
-def _onset(patient: Patient) -> int:
+def _onset(patient: JudgedRecording) -> int:
     """The first step at which the labelled fault may show; 0 for runs without a labelled onset."""
     return max(1, patient.label.first_step[0]) if patient.label.first_step else 0
 
 
-def groups(patients: Sequence[Patient]) -> dict[str, list[Patient]]:
+def groups(patients: Sequence[JudgedRecording]) -> dict[str, list[JudgedRecording]]:
     """Name -> patients of each group that has some; a patient is in several."""
     parted = {name: [patient for patient in patients if belongs(patient)] for name, belongs in _GROUPS.items()}
     return {name: members for name, members in parted.items() if members}

@@ -11,8 +11,8 @@ import yaml
 from klinic.diagnostics import yamlsound
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity, Verdict
-from klinic.diagnostics.meant import hint
 from klinic.diagnostics.smallfile import small_file
+from klinic.diagnostics.suggest import hint
 
 FILE = "expected.yaml"
 SEVERITIES = {str(severity): severity for severity in Severity}

@@ -8,8 +8,8 @@ from klinic.diagnostics.knowledge import canonical, metric
 from klinic.diagnostics.knowledge.metrics import known_patterns
 from klinic.diagnostics.knowledge.names import other_names
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.suggest import nearest
 
 FAMILIES = ("", "generic", "trl")
 LEAST = 3  # letters of a word that is looked for in names

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from klinic.diagnostics.gate.asked import Asked
 from klinic.diagnostics.gate.naming import absent, in_run
+from klinic.diagnostics.gate.requirement import Requirement
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.report.sheet import Item, Status
 from klinic.diagnostics.report.words import number
@@ -35,13 +35,13 @@ class Met:
     message: str
 
 
-def item(asked: Asked, run: Run) -> Item:
+def item(asked: Requirement, run: Run) -> Item:
     """A requirement as an item of a sheet."""
     met = hold(asked, run)
     return Item("requirement", "REQUIREMENT", asked.text, met.status, met.message, spot=asked.spot)
 
 
-def hold(asked: Asked, run: Run) -> Met:
+def hold(asked: Requirement, run: Run) -> Met:
     """Judge one requirement on one run."""
     lacking = _lacking(asked.expression, run)
     if lacking:
@@ -85,7 +85,7 @@ def _absolute(expression: str, run: Run) -> Met:
     return Met("passed" if truths[at] else "failed", tr("{} (at step {})", shown, run.frame["step"][at]))
 
 
-def _relative(asked: Asked, run: Run) -> Met:
+def _relative(asked: Requirement, run: Run) -> Met:
     from klinic.diagnostics.readers import ReadError, open_run
 
     try:

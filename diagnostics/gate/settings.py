@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.gate.asked import Asked, mapped, typed
+from klinic.diagnostics.gate.requirement import Requirement, from_settings, from_text
 from klinic.diagnostics.report.sheet import Spot
 from klinic.diagnostics.settings import NAME, SettingsError, has_section, read_section
 from klinic.diagnostics.signals.parse import ExpressionError
@@ -33,7 +33,7 @@ class Settings:
     rules: tuple[str, ...] = ()
     minimum_steps: int = 0
     required_keys: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Requirement, ...] = ()
     accepted: tuple[Accepted, ...] = ()
 
 
@@ -49,7 +49,7 @@ def load(file: Path) -> Settings:
 
 
 def _settings(file: Path, tree: dict[str, Any], where: Places) -> Settings:
-    asked: list[Asked] = []
+    asked: list[Requirement] = []
     for index, one in enumerate(tree.get("requirements", ())):
         asked += _asked(file, one, ("check", "requirements", index), where)
     return Settings(
@@ -69,11 +69,11 @@ def _profile(file: Path, name: str) -> str:
     return str(beside) if "." in name and beside.is_file() else name
 
 
-def _asked(file: Path, one: Any, path: tuple[Any, ...], where: Places) -> list[Asked]:
+def _asked(file: Path, one: Any, path: tuple[Any, ...], where: Places) -> list[Requirement]:
     line, column = where.of(path)
     spot = Spot(str(file), line, column)
     try:
-        return [typed(one, spot)] if isinstance(one, str) else mapped(one, spot, file.parent)
+        return [from_text(one, spot)] if isinstance(one, str) else from_settings(one, spot, file.parent)
     except ExpressionError as error:
         line, column = where.of(path, error.line, error.column)
         raise SettingsError(f"{file}:{line}:{column}: {error}") from None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from klinic.diagnostics.gate.groups import groups
 from klinic.diagnostics.gate.tally import Share, Tally, misses, per_rule, tally
-from klinic.diagnostics.gate.ward import Patient
+from klinic.diagnostics.gate.ward import JudgedRecording
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
-Rounds = Mapping[str, Sequence[Patient]]  # "with config", "without config" -> patients; one of them or both
+Rounds = Mapping[str, Sequence[JudgedRecording]]  # "with config", "without config" -> patients; one of them or both
 
 TITLES = {
     "recall": "found",

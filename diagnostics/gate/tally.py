@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from klinic.diagnostics.gate.groups import groups
-from klinic.diagnostics.gate.ward import Patient
+from klinic.diagnostics.gate.ward import JudgedRecording
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def _share(flags: Iterable[bool]) -> Share:
     return Share(sum(listed), len(listed))
 
 
-def tally(patients: Sequence[Patient]) -> Tally:
+def tally(patients: Sequence[JudgedRecording]) -> Tally:
     """Count a round."""
     sick = [patient for patient in patients if patient.found is not None and not patient.label.healthy]
     called = [patient for patient in patients if patient.diagnosis.verdict != "healthy"]
@@ -61,22 +61,22 @@ def tally(patients: Sequence[Patient]) -> Tally:
     )
 
 
-def per_rule(patients: Sequence[Patient]) -> dict[str, Tally]:
+def per_rule(patients: Sequence[JudgedRecording]) -> dict[str, Tally]:
     """The figures of the runs labelled with each rule (a run with several accepted names counts for the first)."""
     names = sorted({(patient.label.root_cause or patient.label.incident)[0] for patient in patients if _named(patient)})
     return {name: tally([patient for patient in patients if name in _named(patient)[:1]]) for name in names}
 
 
-def _named(patient: Patient) -> tuple[str, ...]:
+def _named(patient: JudgedRecording) -> tuple[str, ...]:
     return patient.label.root_cause or patient.label.incident
 
 
-def misses(patients: Sequence[Patient]) -> list[str]:
+def misses(patients: Sequence[JudgedRecording]) -> list[str]:
     """One line for everything that was not right."""
     return [f"{patient.path}: {said}" for patient in patients for said in _said(patient)]
 
 
-def _said(patient: Patient) -> list[str]:
+def _said(patient: JudgedRecording) -> list[str]:
     found = ", ".join(f"{finding.name} ({finding.severity})" for finding in patient.diagnosis.findings) or "nothing"
     lines = []
     if patient.found is False:
@@ -94,7 +94,7 @@ def _said(patient: Patient) -> list[str]:
     return lines
 
 
-def as_json(patients: Sequence[Patient]) -> dict[str, Any]:
+def as_json(patients: Sequence[JudgedRecording]) -> dict[str, Any]:
     """The round as plain data."""
     return {
         "schema": "klinic/ward/1",
@@ -106,7 +106,7 @@ def as_json(patients: Sequence[Patient]) -> dict[str, Any]:
     }
 
 
-def _patient(patient: Patient) -> dict[str, Any]:
+def _patient(patient: JudgedRecording) -> dict[str, Any]:
     alarm = patient.false_alarm
     return {
         "path": patient.path,

@@ -18,7 +18,7 @@ SOURCES = ("metrics.jsonl", "console.log", "console.log.gz", "console.log.zst")
 
 
 @dataclass(frozen=True)
-class Patient:
+class JudgedRecording:
     """One labelled source, judged.
 
     found: a name of the label's root cause was found at warn or above (or its incident was); None for a healthy run.
@@ -59,9 +59,9 @@ class _Visit:
     prefixes: bool
 
 
-def make_round(
+def judge_ward(
     folder: Path, *, with_config: bool = True, prefixes: bool = True, jobs: int | None = None
-) -> list[Patient]:
+) -> list[JudgedRecording]:
     """Judge every labelled source below a folder, always anew.
 
     with_config: False withholds each run's config. prefixes: judge healthy runs at every prefix, not only at the end.
@@ -81,7 +81,7 @@ def make_round(
     return patients
 
 
-def examine(visit: _Visit) -> Patient:
+def examine(visit: _Visit) -> JudgedRecording:
     """Judge one labelled source. Raises ReadError."""
     label = visit.label
     run = open_run(visit.source)
@@ -92,7 +92,7 @@ def examine(visit: _Visit) -> Patient:
     incidents = [incident for incident in diagnosis.incidents if incident.name in label.incident]
     expected = bool(label.root_cause or label.incident)
     named = {finding.name for finding in diagnosis.findings}
-    return Patient(
+    return JudgedRecording(
         path=str(visit.source),
         label=label,
         diagnosis=diagnosis,

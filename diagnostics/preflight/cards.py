@@ -12,7 +12,7 @@ from klinic.diagnostics.engine.diagnose import JudgeError, diagnose, installed_c
 from klinic.diagnostics.engine.model import Finding, Severity
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.run import Source as RunSource
@@ -36,7 +36,7 @@ def card_findings(source: Source, mended: Mapping[str, Any], rows: int | None) -
         card = next(card for card in cards if card.id == finding.id)
         keys = tuple(str(remedy["key"]) for remedy in card.remedies)
         place = source.place_of(*_keys_of(card), *keys)
-        message = card.text("summary", spoken())
+        message = card.text("summary", current_language())
         yield Found(finding.id, finding.name, finding.severity, message, place, "", _write(finding, card, run), keys)
 
 

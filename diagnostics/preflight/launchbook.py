@@ -10,7 +10,7 @@ from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import parameters
 from klinic.diagnostics.knowledge.tables import loaded
-from klinic.diagnostics.language import Lang, later, speaking, tr
+from klinic.diagnostics.language import Lang, later, tr, use_language
 from klinic.diagnostics.preflight import Report, corrected, preflight
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.preflight.shell import read_script
@@ -32,7 +32,7 @@ def launch_pages() -> dict[str, str]:
 
 def _page(rows: Mapping[str, Any], lang: Lang) -> str:
     other = "[中文](launch.zh.md)" if lang == "en" else "[English](launch.md)"
-    with speaking(lang):
+    with use_language(lang):
         about = tr(
             "Two launch commands that are handed around, held against verl {} by `klinic preflight`: what fails and "
             "why, the command as `klinic preflight --fix` writes it, and what each line does. This page is made "

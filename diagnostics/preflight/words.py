@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from klinic.diagnostics.language import spoken, tr
+from klinic.diagnostics.language import current_language, tr
 
 
 def advised(write: Sequence[str]) -> str:
@@ -18,6 +18,6 @@ def advised(write: Sequence[str]) -> str:
 
 def plural(count: int, word: str) -> str:
     """`1 prompt`, `2 prompts`; in other languages the number before what the word is there."""
-    if spoken() != "en":
+    if current_language() != "en":
         return tr(f"{{}} {word}", count)
     return f"{count} {word}" if count == 1 else f"{count} {word}es" if word.endswith("ch") else f"{count} {word}s"

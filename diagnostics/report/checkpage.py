@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.knowledge.checks import Check
-from klinic.diagnostics.language import later, spoken, tr
+from klinic.diagnostics.language import current_language, later, tr
 
 if TYPE_CHECKING:
     from klinic.diagnostics.report.layout import Page
@@ -26,8 +26,8 @@ def check_page(page: Page, one: Check) -> None:
     page.line(page.style(f"{one.name} ({one.id})", "heading"))
     page.text(f"{tr(FAMILIES[one.id])}{_when(one)}")
     page.line()
-    page.text(one.said(spoken()))
-    page.text(tr("To do: {}", one.advice(spoken())))
+    page.text(one.said(current_language()))
+    page.text(tr("To do: {}", one.advice(current_language())))
     if one.keys:
         page.heading(tr("Looks at"))
     for key in one.keys:
@@ -48,8 +48,8 @@ def check_data(one: Check) -> dict[str, Any]:
         "kind": "check",
         "id": one.id,
         "name": one.name,
-        "what": one.said(spoken()),
-        "do": one.advice(spoken()),
+        "what": one.said(current_language()),
+        "do": one.advice(current_language()),
         "stops": one.hard,
         "stage": one.stage,
         "keys": list(one.keys),

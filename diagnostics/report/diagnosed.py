@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Override, Severity
-from klinic.diagnostics.language import retold, tr
+from klinic.diagnostics.language import tr, translated
 from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, shortened, telling, when
 from klinic.diagnostics.report.sheet import Item, Sheet, Spot, Status
 from klinic.diagnostics.report.words import count
@@ -63,4 +63,4 @@ def unjudged(found: Diagnosis) -> Item:
 
 def _missing(why: str) -> str:
     """What a rule lacks, in a few words: conditions on the config are many and long."""
-    return tr("not this config") if why.startswith("judged only where") else shortened(lacking(retold(why)), 60)
+    return tr("not this config") if why.startswith("judged only where") else shortened(lacking(translated(why)), 60)

@@ -12,7 +12,7 @@ from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.knowledge import MetricInfo
 from klinic.diagnostics.knowledge.checks import Check
 from klinic.diagnostics.knowledge.parameters import Parameter
-from klinic.diagnostics.language import spoken
+from klinic.diagnostics.language import current_language
 from klinic.diagnostics.report.checkpage import check_data
 from klinic.diagnostics.report.parameterpage import parameter_data
 
@@ -39,7 +39,7 @@ def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card]) -> 
 
 
 def _card(card: Card) -> dict[str, Any]:
-    lang = spoken()
+    lang = current_language()
     return {
         **{name: in_general(card.text(name, lang)) for name in TEXTS if card.text(name, lang)},
         "levels": [{"severity": str(level.severity), "when": level.when} for level in card.levels],

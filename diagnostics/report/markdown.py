@@ -10,13 +10,13 @@ from klinic.diagnostics.language import tr
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, source_words, telling, when
-from klinic.diagnostics.report.told import told
+from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.report.words import bounds, number, plain, sparkline
 
 
 def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
     """A section a run; `color` and `width` change nothing."""
-    return "\n".join("\n".join(_one(told(case))).strip() + "\n" for case in judged)
+    return "\n".join("\n".join(_one(translated_case(case))).strip() + "\n" for case in judged)
 
 
 def _one(case: Judged) -> Iterator[str]:

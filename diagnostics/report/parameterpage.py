@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.knowledge.parameters import Parameter
-from klinic.diagnostics.language import spoken, tr
+from klinic.diagnostics.language import current_language, tr
 from klinic.diagnostics.verlconfig.bounds import BOUNDS
 from klinic.diagnostics.verlconfig.table import entry, version
 
@@ -69,7 +69,7 @@ def parameter_data(about: Parameter, cards: Sequence[Card]) -> dict[str, Any]:
 
 def _says(name: str, text: str) -> str:
     """What the constraint wants: its own sentence, in other languages that of its check."""
-    return text if spoken() == "en" else checks()[name].said(spoken())
+    return text if current_language() == "en" else checks()[name].said(current_language())
 
 
 def _values(about: Parameter) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from klinic.diagnostics.engine.model import Evidence, Finding
 from klinic.diagnostics.engine.story import capital
-from klinic.diagnostics.language import catalog, retold, tr
-from klinic.diagnostics.language import spoken as language
-from klinic.diagnostics.report.spoken import Lang, condition, listing, opens_the_way, side, spoken
+from klinic.diagnostics.language import catalog, tr, translated
+from klinic.diagnostics.language import current_language as language
+from klinic.diagnostics.report.expressionwords import Lang, condition, in_words, listing, opens_the_way, side
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Outline, Run
 
@@ -46,7 +46,7 @@ def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:
     What is too involved for words is shown by the metrics that it reads, with their values. lang: the one spoken.
     """
     lang = lang or language()
-    text = spoken(evidence.expression, lang) if evidence.expression else shortened(evidence.text.replace("'", ""))
+    text = in_words(evidence.expression, lang) if evidence.expression else shortened(evidence.text.replace("'", ""))
     place = f"（第 {evidence.step} 步）" if lang == "zh" else f", at step {evidence.step}"
     if text is None:
         return _read_off(evidence, lang)
@@ -109,7 +109,7 @@ def source_words(run: Run | Outline) -> str:
         parts.append(tr("{} ({})", steps(*run.steps), count(run.rows, "row")))
     if len(run.attempts) > 1:
         parts.append(count(len(run.attempts), "attempt"))
-    where = [retold(place) for place in run.config.where]
+    where = [translated(place) for place in run.config.where]
     parts.append(tr("config from {}", listed(where)) if run.config else tr("no config found"))
     return sentence(tr(", ").join(filter(None, parts)))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.engine.wording import in_general
-from klinic.diagnostics.language import later, spoken, tr
+from klinic.diagnostics.language import current_language, later, tr
 from klinic.diagnostics.report.phrases import sentence, shortened
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SAID = {
 
 def rule_page(page: Page, card: Card) -> None:
     """Write everything that a card says, in the language that is spoken where it is written in it."""
-    lang = spoken()
+    lang = current_language()
     page.line(page.style(f"{card.name} ({card.id})", "heading"))
     about = card.family or tr("own"), *(tr(SAID.get(one, one)) for one in (card.kind, card.status, card.confidence))
     page.text(tr("{} {} rule, {}, {} confidence", *about))
@@ -73,7 +73,7 @@ def _related(page: Page, card: Card) -> None:
     if card.explains:
         page.line()
         page.text(tr("Explains: {}", ", ".join(card.explains)))
-    looks = card.looks(spoken())
+    looks = card.looks(current_language())
     if looks:
         page.heading(tr("Looks like"))
     for other in looks:

@@ -19,7 +19,7 @@ from klinic.diagnostics.report.phrases import (
     telling,
     when,
 )
-from klinic.diagnostics.report.told import told
+from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.report.words import bounds, count, number, plain, sparkline
 
 REASONS = 6  # groups of rules that were not judged
@@ -29,7 +29,7 @@ ARROWS = {"rising": "↗", "falling": "↘", "flat": "→", "unknown": " "}
 
 def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) -> str:
     """The report of every run, one after the other; colour only where asked, wrapped at `width` columns."""
-    return f"\n{'=' * min(width, 80)}\n".join(_one(told(case), color, width) for case in judged)
+    return f"\n{'=' * min(width, 80)}\n".join(_one(translated_case(case), color, width) for case in judged)
 
 
 def _one(case: Judged, color: bool, width: int) -> str:

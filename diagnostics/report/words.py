@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from klinic.diagnostics.engine.curves import thinned
-from klinic.diagnostics.language import spoken, tr
+from klinic.diagnostics.language import current_language, tr
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -58,7 +58,7 @@ def steps(first: int, last: int, *, running: bool = False) -> str:
 
 def count(amount: int, noun: str) -> str:
     """`1 row`, `12 rows`."""
-    return f"{amount} {noun}{'' if amount == 1 else 's'}" if spoken() == "en" else tr(f"{{}} {noun}", amount)
+    return f"{amount} {noun}{'' if amount == 1 else 's'}" if current_language() == "en" else tr(f"{{}} {noun}", amount)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -25,10 +25,10 @@ from klinic.diagnostics.run.events import (
 )
 from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
+from klinic.diagnostics.run.merge import merged_config, merged_manifest, rising
 from klinic.diagnostics.run.model import Run, Source
 from klinic.diagnostics.run.rows import Rows
 from klinic.diagnostics.run.secrets import masked, masked_tree
-from klinic.diagnostics.run.stretches import merged_config, merged_manifest, rising
 from klinic.diagnostics.run.trackers import only_ours, without_ours
 from klinic.diagnostics.run.units import unit
 

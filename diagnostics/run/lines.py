@@ -7,7 +7,7 @@ from collections import deque
 
 from klinic.diagnostics.run.events import Line
 from klinic.diagnostics.run.shelf import Place, Shelf
-from klinic.diagnostics.twin import twin
+from klinic.diagnostics.shallowcopy import shallow_copy
 
 MAX_KEPT = 4000
 TAIL = 60
@@ -125,7 +125,7 @@ class LinesOfNote:
     def fork(self) -> LinesOfNote:
         """A copy that goes its own way from here; what is kept so far is the same for both."""
         self.kept()
-        other = twin(self)
+        other = shallow_copy(self)
         other._shelf = self._shelf.fork()
         for name in ["latest", "seen", "times", "noted", "tail", "recent", "left", "after"]:
             setattr(other, f"_{name}", getattr(self, f"_{name}").copy())

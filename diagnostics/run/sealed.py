@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from klinic.diagnostics.twin import twin
+from klinic.diagnostics.shallowcopy import shallow_copy
 
 Part = tuple[int, pl.DataFrame]  # number of rows, which a frame without a column does not know
 
@@ -27,7 +27,7 @@ class Sealed:
 
     def fork(self) -> Sealed:
         """A copy that goes its own way from here; the frames are shared."""
-        other = twin(self)
+        other = shallow_copy(self)
         other._parts, other.names = self._parts.copy(), self.names.copy()
         return other
 

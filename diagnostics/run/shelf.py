@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from klinic.diagnostics.run.events import Line
-from klinic.diagnostics.run.stretches import masked_line
+from klinic.diagnostics.run.merge import masked_line
 
 Place = tuple[int, int, int]  # part, line, count: the order in which lines stand
 FEW = 40  # changes that are made one by one; of more all is put in order anew

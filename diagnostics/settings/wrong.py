@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from klinic.diagnostics.meant import nearest
 from klinic.diagnostics.run.secrets import masked
+from klinic.diagnostics.suggest import nearest
 
 WHOLE = "klinic.yaml"
 

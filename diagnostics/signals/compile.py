@@ -7,12 +7,12 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
-from klinic.diagnostics.meant import closest
 from klinic.diagnostics.signals import operators
 from klinic.diagnostics.signals.node import Constant, Metric, Node
 from klinic.diagnostics.signals.parse import fail, parse
 from klinic.diagnostics.signals.registry import Names, Signal, Template, annotation, signals
 from klinic.diagnostics.signals.scope import BARE, Scope, demand, literal, literals
+from klinic.diagnostics.suggest import closest
 
 
 def compile_text(text: str, scope: Scope | None = None, kind: str = "") -> Node:

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from klinic.diagnostics.run import Run
+from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals.block import Block, Facts, PlainFacts
 from klinic.diagnostics.signals.node import Elementwise, Node
 from klinic.diagnostics.signals.stream import UNKNOWN, Stream, Value, joined, single
-from klinic.diagnostics.twin import twin
 
 
 class Evaluator:
@@ -103,7 +103,7 @@ class Evaluator:
 
     def fork(self) -> Evaluator:
         """An evaluator that stands where this one does and goes its own way from here."""
-        other = twin(self)
+        other = shallow_copy(self)
         other._states = self._states.copy()
         for number in self._forking:
             other._states[number] = self._order[number].fork(self._states[number])

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from klinic.diagnostics.meant import closest
 from klinic.diagnostics.signals.compile import compile_text, compile_tree
 from klinic.diagnostics.signals.node import Node
 from klinic.diagnostics.signals.parse import ExpressionError, parse
 from klinic.diagnostics.signals.registry import signals
 from klinic.diagnostics.signals.scope import BARE, Scope
+from klinic.diagnostics.suggest import closest
 
 SAID = {"avg": "mean", "average": "mean", "minimum": "min", "maximum": "max", "med": "median", "latest": "last"}
 METHODS = {"mean": "mean", "min": "min", "max": "max", "median": "med", "last": "last", "sum": "sum", "std": "std"}

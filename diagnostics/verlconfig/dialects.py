@@ -233,16 +233,16 @@ def names_in(framework: str, key: str) -> tuple[str, ...]:
     fact = next((fact for fact, keys in VERL.items() if key in keys), "")
     found = tuple(one for one in NAMES.get(name, {}).get(fact, ()) if not one[-1].isdigit())
     same = SAME.get(key, {})
-    return found or tuple(same[one] for one in (name, kin(name)) if one in same)[:1]
+    return found or tuple(same[one] for one in (name, family_of(name)) if one in same)[:1]
 
 
 def has_own(framework: str, name: str) -> bool:
     """Whether a framework other than verl is known to have a setting of this name."""
-    whose = kin(framework.lower())
+    whose = family_of(framework.lower())
     listed = (*OWN.get(whose, ()), *(names[whose] for names in SAME.values() if whose in names))
     return name in listed or any(name in names for names in NAMES.get(whose, {}).values())
 
 
-def kin(framework: str) -> str:
+def family_of(framework: str) -> str:
     """The framework whose names another one takes: TRL for what drives its trainers, else itself."""
     return "trl" if framework in _TRL_KIN else framework

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.engine.diagnose import JudgeError
-from klinic.diagnostics.language import speaking, tr
+from klinic.diagnostics.language import tr, use_language
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.live.watcher import Watcher
 from klinic.diagnostics.readers import ReadError
@@ -56,7 +56,7 @@ class Session:
                 raise
             self._note(str(error))
         self._looked = True
-        with speaking("en"):  # whoever gets an alert is another person, or a program
+        with use_language("en"):  # whoever gets an alert is another person, or a program
             sent = self._sent()
         for channel, title in sent:
             self._note(tr("alert to {}: {}", channel, title))
@@ -142,9 +142,11 @@ class Session:
 def _told(look: Look) -> Look:
     """A look with its diagnosis in the language that is spoken; alerts and metrics keep to English."""
     from klinic.diagnostics.report.base import Judged
-    from klinic.diagnostics.report.told import told
+    from klinic.diagnostics.report.translated import translated_case
 
-    return replace(look, diagnosis=told(Judged(look.run, look.diagnosis)).diagnosis) if look.diagnosis else look
+    return (
+        replace(look, diagnosis=translated_case(Judged(look.run, look.diagnosis)).diagnosis) if look.diagnosis else look
+    )
 
 
 def _alerter(told: Alerts, receipt: Any) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.language import catalog, padded, speaking, tr
+from klinic.diagnostics.language import catalog, padded, tr, use_language
 from klinic.diagnostics.yamltext import parsed
 
 pytestmark = pytest.mark.slow
@@ -126,7 +126,7 @@ def _messages(name: str) -> set[str]:
 
 
 def test_a_language_holds_inside_and_not_beyond() -> None:
-    with speaking("zh"):
+    with use_language("zh"):
         assert tr("{}: {} is not there", "data.train_files", "x.parquet") == "data.train_files：x.parquet 不存在"
         assert tr("a sentence without translation {}", 1) == "a sentence without translation 1"
     assert tr("{}: {} is not there", "data.train_files", "x.parquet") == "data.train_files: x.parquet is not there"

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.language import retold, speaking
+from klinic.diagnostics.language import translated, use_language
 from klinic.diagnostics.yamltext import parsed
 
 ROOT = Path(__file__).parents[2]
@@ -70,9 +70,11 @@ def _texts(node: ast.AST, room: str) -> list[ast.expr]:
 def test_what_is_raised_is_told_in_chinese() -> None:
     said = {pair for pair in _raised() if SENTENCE.search(pair[1])}
     assert len(said) > 80
-    with speaking("zh"):
+    with use_language("zh"):
         left = sorted(
-            (name, told) for name, text in said if SENTENCE.search((told := retold(text)).replace("pip install", ""))
+            (name, told)
+            for name, text in said
+            if SENTENCE.search((told := translated(text)).replace("pip install", ""))
         )
     assert left == []
 
@@ -133,8 +135,8 @@ def test_what_others_say_is_said_by_them() -> None:
 
 
 def test_a_gap_is_told_too_and_ends_at_a_joint() -> None:
-    with speaking("zh"):
-        assert retold("a.log: 3 lines read as text: no metrics and no known incident; what nobody translates") == (
+    with use_language("zh"):
+        assert translated("a.log: 3 lines read as text: no metrics and no known incident; what nobody translates") == (
             "a.log：按 文本 读了 3 行：没有指标，也没有认识的事故；what nobody translates"
         )
-    assert retold("a.log: empty") == "a.log: empty"
+    assert translated("a.log: empty") == "a.log: empty"

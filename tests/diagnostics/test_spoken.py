@@ -8,8 +8,8 @@ from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Evidence
 from klinic.diagnostics.report import signalwords
+from klinic.diagnostics.report.expressionwords import LANGS, condition, in_words, opens_the_way
 from klinic.diagnostics.report.phrases import evidence_words, lacking, telling
-from klinic.diagnostics.report.spoken import LANGS, condition, opens_the_way, spoken
 from klinic.diagnostics.signals.registry import signals
 
 KL, SCORE = "'actor/ppo_kl'", "'critic/score/mean'"
@@ -48,13 +48,13 @@ KL, SCORE = "'actor/ppo_kl'", "'critic/score/mean'"
     ],
 )
 def test_expressions_in_words(expression: str, en: str, zh: str) -> None:
-    assert spoken(expression, "en") == en
-    assert spoken(expression, "zh") == zh
+    assert in_words(expression, "en") == en
+    assert in_words(expression, "zh") == zh
 
 
 def test_what_is_too_involved_is_left_to_the_metrics() -> None:
-    assert spoken("'a/x' if 'a/y' > 3 else 0") is None
-    assert spoken(" + ".join(f"'metric/number_{n}'" for n in range(12))) is None
+    assert in_words("'a/x' if 'a/y' > 3 else 0") is None
+    assert in_words(" + ".join(f"'metric/number_{n}'" for n in range(12))) is None
     item = Evidence(
         "med(...)", 0.97, ">", 0.5, "share", 7, "med('a/x' if 'a/y' > 3 else 0, 5)", (("a/x", 0.98), ("a/y", 64.0))
     )
@@ -80,7 +80,7 @@ def test_no_evidence_of_any_card_shows_the_language() -> None:
             for piece in level.pieces:
                 for part in piece.each("val-core/x/acc/mean@1") if piece.each else (piece,):
                     for lang in LANGS:
-                        told = spoken(part.expression, lang)
+                        told = in_words(part.expression, lang)
                         assert "'" in part.expression if told is None else "(it" not in told and "med(" not in told
 
 

@@ -101,7 +101,7 @@ def test_words_of_the_progress():
 )
 def test_a_launch_says_when_it_will_stop(asked, rescue, said):
     from klinic.diagnostics.live.stopon import StopOn
-    from klinic.trainer.cli.watchful import condition, promised
+    from klinic.trainer.cli.diagnosisoptions import condition, promised
 
     line = promised(condition(StopOn.parse(asked) if asked else None, rescue), rescue)
     assert line.endswith(said)

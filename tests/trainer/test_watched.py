@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from klinic.trainer.cli.watched import watched
+from klinic.trainer.cli.besides import with_dashboard
 
 
 def test_nothing_is_started_where_nobody_asked(tmp_path: Path) -> None:
-    with watched(tmp_path / "run", False):
+    with with_dashboard(tmp_path / "run", False):
         assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow
 def test_it_serves_while_the_training_runs_and_ends_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     said = ""
-    with watched(tmp_path / "run", True):
+    with with_dashboard(tmp_path / "run", True):
         until = time.monotonic() + 60
         while not (found := re.search(r"http://127\.0\.0\.1:\d+/", said)) and time.monotonic() < until:
             time.sleep(0.2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from klinic.diagnostics.cli.group import fail
-from klinic.diagnostics.cli.spared import spare
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
 
 
 @click.group()
@@ -25,7 +25,7 @@ def gsm8k(source: Path, out: Path) -> None:
 
     try:
         found = {out / f"{split}.parquet": (split, file) for split, file in splits(source).items()}
-        spare(map(str, found), (str(file) for _, file in found.values()))
+        refuse_overwrite(map(str, found), (str(file) for _, file in found.values()))
         for target, (split, file) in found.items():
             click.echo(f"{target}: {write(rows(file, split), target)} rows")
     except DataError as error:

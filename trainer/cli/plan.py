@@ -12,7 +12,7 @@ import click
 from klinic.diagnostics.cli.group import fail
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.language import tr
-from klinic.diagnostics.meant import nearest
+from klinic.diagnostics.suggest import nearest
 
 if TYPE_CHECKING:
     from klinic.diagnostics.estimate import Lengths

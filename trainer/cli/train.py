@@ -10,7 +10,7 @@ import click
 from klinic.diagnostics.cli.alerts import alerts_of
 from klinic.diagnostics.cli.duration import DURATION
 from klinic.diagnostics.cli.group import fail
-from klinic.trainer.cli.watchful import condition, promised, watchful, with_checkpoints
+from klinic.trainer.cli.diagnosisoptions import condition, diagnosis_options, promised, with_checkpoints
 
 if TYPE_CHECKING:
     from klinic.diagnostics.live.stopon import StopOn
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--startup-limit", type=DURATION, help="Give up without a first step after this; 10m, on GPUs 40m.")
 @click.option("--dry-run", is_flag=True, help="Print the full verl command and start nothing.")
 @click.option("--no-diagnosis", is_flag=True, help="No diagnosis while it trains.")
-@watchful
+@diagnosis_options
 @click.option("--dashboard", is_flag=True, help="Show the run in the browser while it trains; says the address.")
 def train(
     overrides: tuple[str, ...],
@@ -75,7 +75,7 @@ def train(
         return
     _refuse(plan, dry_run)
     _show(plan, dry_run)
-    from klinic.trainer.cli.watched import watched
+    from klinic.trainer.cli.besides import with_dashboard
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
     from klinic.trainer.launch.plugin import PluginCheck
@@ -87,7 +87,7 @@ def train(
             fail(problem)
         _prepare(plan)
         options = Options(time_limit, grace, limits, not no_diagnosis, stop_for, told, check.problem, write_back)
-        with watched(plan.run_dir, dashboard):
+        with with_dashboard(plan.run_dir, dashboard):
             raise SystemExit(rescued(plan, named, rescue, lambda each: launch(each, options), say=click.echo))
 
 

@@ -9,8 +9,8 @@ import click
 
 from klinic.diagnostics.cli.group import fail, say
 from klinic.diagnostics.cli.lang import lang_option
-from klinic.diagnostics.cli.spared import spare
-from klinic.diagnostics.language import speaking, tr
+from klinic.diagnostics.cli.overwrite import refuse_overwrite
+from klinic.diagnostics.language import tr, use_language
 
 if TYPE_CHECKING:
     from klinic.diagnostics.run import Run
@@ -50,7 +50,7 @@ def treat(
         raise click.UsageError("--dry-run belongs to --train: without it nothing is started anyway")
     _known(more)
     if out is not None:
-        spare([str(out)], map(str, (run, run / "launch.json", *([config] if config else []), profile)))
+        refuse_overwrite([str(out)], map(str, (run, run / "launch.json", *([config] if config else []), profile)))
     found = _treatment(run, config, profile, more)
     _show(found, form, alternatives)
     if out is not None:
@@ -71,7 +71,7 @@ def _treatment(path: Path, config: Path | None, profile: str, more: tuple[str, .
     from klinic.trainer.treat.treatment import read_run, treat
 
     try:
-        with speaking("en"):  # programs read it too
+        with use_language("en"):  # programs read it too
             return treat(path, _configured(read_run(path), config), more, profile=profile)
     except (ReadError, ValueError) as error:
         fail(str(error))
@@ -89,25 +89,26 @@ def _show(found: Treatment, form: str, alternatives: bool) -> None:
     import orjson
 
     from klinic.trainer.treat.show import text
-    from klinic.trainer.treat.told import told
+    from klinic.trainer.treat.translated import translated_treatment
     from klinic.trainer.treat.treatment import as_json
 
     if form == "json":
         options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
         click.echo(orjson.dumps(as_json(found, alternatives), default=str, option=options))
     else:
-        click.echo(text(told(found), alternatives), nl=False)
+        click.echo(text(translated_treatment(found), alternatives), nl=False)
 
 
 def _write(found: Treatment, out: Path) -> None:
-    from klinic.diagnostics.cli.filed import to_file
+    from klinic.diagnostics.cli.outfile import write_file
     from klinic.trainer.treat.show import nothing, script
-    from klinic.trainer.treat.told import told
+    from klinic.trainer.treat.translated import translated_treatment
 
+    treatment = translated_treatment(found)
     if not found.command:
-        fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(told(found))}")
+        fail(f"{out} is not written: {'the launch command is unknown' if found.changes else nothing(treatment)}")
     try:
-        to_file(out, script(told(found)).encode(errors="replace"), 0o755)
+        write_file(out, script(treatment).encode(errors="replace"), 0o755)
         say(f"wrote {out}")
     except OSError as error:
         fail(f"{out}: {error.strerror}")

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.language import catalog, spoken
+from klinic.diagnostics.language import catalog, current_language
 from klinic.diagnostics.yamlio import read
 from klinic.trainer.recipes.lines import reasons
 
@@ -99,7 +99,7 @@ def _read(file: Path) -> Recipe:
     if unknown := sorted(set(tree) - KEYS):
         raise RecipeError(f"{file}: unknown key {unknown[0]}; known are {', '.join(sorted(KEYS))}")
     base = load(tree["extends"]) if tree.get("extends") else None
-    told = catalog(spoken())
+    told = catalog(current_language())
     why = {key: told.get(said, said) for key, said in reasons(text).items()}
     own = tuple(Entry(key, value, why.get(key, "")) for key, value in (tree.get("overrides") or {}).items())
     replaced = {entry.bare for entry in own}

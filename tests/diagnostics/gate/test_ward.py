@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from klinic.diagnostics.cli import main
 from klinic.diagnostics.gate.groups import groups
 from klinic.diagnostics.gate.tally import misses, per_rule, tally
-from klinic.diagnostics.gate.ward import make_round
+from klinic.diagnostics.gate.ward import judge_ward
 
 H200 = Path(__file__).parents[3] / "sample_logs" / "h200"
 
@@ -45,7 +45,7 @@ def ward(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def patients(ward):
-    return {Path(patient.path).parent.name: patient for patient in make_round(ward)}
+    return {Path(patient.path).parent.name: patient for patient in judge_ward(ward)}
 
 
 def test_each_bed_is_judged_as_its_label_says(patients):

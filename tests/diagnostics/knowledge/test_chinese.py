@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from klinic.diagnostics.cli.explain import explain
 from klinic.diagnostics.knowledge.metrics import derived_patterns, entry, known_patterns
 from klinic.diagnostics.knowledge.parameters import parameters
-from klinic.diagnostics.language import catalog, speaking
+from klinic.diagnostics.language import catalog, use_language
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 KEY = re.compile(r"(?:[a-z_0-9]+\.){2,}[a-z_0-9]+")
@@ -29,7 +29,7 @@ def test_a_setting_is_told(name: str) -> None:
 @pytest.mark.parametrize("pattern", [*known_patterns(), *derived_patterns()])
 def test_a_metric_is_told(pattern: str) -> None:
     english = entry(pattern)
-    with speaking("zh"):
+    with use_language("zh"):
         told = entry(pattern)
     assert HAN.search(told.meaning)
     assert HAN.search(told.no_range) or not english.no_range

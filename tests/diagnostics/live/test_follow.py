@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.readers import ReadError, open_run, part
-from klinic.diagnostics.readers.stretches import Stretch, blocks
+from klinic.diagnostics.readers.fileblocks import FileBlock, blocks
 
 SOURCES = {
     "jsonl": "written/metrics.jsonl",
@@ -188,7 +188,7 @@ def test_only_new_bytes_are_read(
 ) -> None:
     taken: list[int] = []
 
-    def counted(stream: BinaryIO, limit: int | None = None) -> Iterator[Stretch]:
+    def counted(stream: BinaryIO, limit: int | None = None) -> Iterator[FileBlock]:
         for stretch in blocks(stream, limit):
             taken.append(len(stretch[0]))
             yield stretch

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.readers import _nativepiece, _nativethreads, stretches
+from klinic.diagnostics.readers import _nativepiece, _nativethreads, fileblocks
 
 
 @pytest.fixture(params=["at once", "ahead"])
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "BLOCK", 4096)
-    monkeypatch.setattr(stretches, "LOOK_AHEAD", 300)
-    monkeypatch.setattr(stretches, "LARGE", 1 if request.param == "ahead" else 1 << 60)
+    monkeypatch.setattr(fileblocks, "BLOCK", 4096)
+    monkeypatch.setattr(fileblocks, "LOOK_AHEAD", 300)
+    monkeypatch.setattr(fileblocks, "LARGE", 1 if request.param == "ahead" else 1 << 60)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -27,7 +27,7 @@ def test_blocks_end_with_lines_where_these_are_short(tmp_path: Path) -> None:
     path.write_bytes(lines + long + b"\n" + lines + b"the rest")
     size = path.stat().st_size
     with path.open("rb") as stream:
-        found = [block for block, _ in stretches.blocks(stream, size)]
+        found = [block for block, _ in fileblocks.blocks(stream, size)]
     assert b"".join(found) == path.read_bytes()
     short = [block for block in found[:-1] if b"y" not in block]
     assert len(short) > 20
@@ -39,16 +39,16 @@ def test_no_more_than_the_limit_is_read_and_errors_arrive(tmp_path: Path) -> Non
     path = tmp_path / "a.log"
     path.write_bytes(b"12345678\n" * 5000)
     with path.open("rb") as stream:
-        assert sum(length for _, length in stretches.blocks(stream, 10_007)) == 10_007
+        assert sum(length for _, length in fileblocks.blocks(stream, 10_007)) == 10_007
         assert stream.tell() == 10_007
-        assert len(next(stretches.blocks(stream, 10_007))[0]) >= 4096  # and let go of: nobody waits
+        assert len(next(fileblocks.blocks(stream, 10_007))[0]) >= 4096  # and let go of: nobody waits
 
     class Broken(io.BufferedReader):
         def read(self, size: int | None = -1, /) -> bytes:
             raise OSError(5, "Input/output error")
 
     with Broken(io.FileIO(path)) as stream, pytest.raises(OSError, match="Input/output"):
-        list(stretches.blocks(stream, 10_007))
+        list(fileblocks.blocks(stream, 10_007))
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 4])

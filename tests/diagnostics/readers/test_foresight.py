@@ -13,7 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers import _bulk, _foresight, _known, _lookahead, _native, _verlsession, open_run, stretches
+from klinic.diagnostics.readers import (
+    _bulk,
+    _foresight,
+    _known,
+    _lookahead,
+    _native,
+    _verlsession,
+    fileblocks,
+    open_run,
+)
 from klinic.diagnostics.readers import part as part_module
 from klinic.diagnostics.readers._known import Known
 from klinic.diagnostics.readers._nativepiece import NativePiece
@@ -128,7 +137,7 @@ def test_any_log_cut_anywhere(small_blocks: list[bool], seed: int, ahead: int, t
 def test_a_file(small_blocks: list[bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "console.log"
     path.write_bytes(console(random.Random(3), torn=False))
-    for module in (stretches, part_module):
+    for module in (fileblocks, part_module):
         monkeypatch.setattr(module, "BLOCK", BLOCK)
     monkeypatch.setattr(part_module, "HEAD", 1024)
     run = open_run(path)

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from klinic.diagnostics import pipe
-from klinic.diagnostics.readers import ReadError, find, open_run, open_runs, reading, source, stretches
+from klinic.diagnostics.readers import ReadError, fileblocks, find, open_run, open_runs, reading, source
 from klinic.diagnostics.readers.source import Decoder
 
 pytestmark = pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_hole_of_a_terabyte_costs_nothing(tmp_path: Path) -> None:
         file.truncate(2**41)
     given = []
     with path.open("rb") as file:
-        for block, stands_for in stretches.blocks(file, 2**41):
+        for block, stands_for in fileblocks.blocks(file, 2**41):
             given.append(len(block))
             assert stands_for >= len(block)
     assert sum(given) < 32 * source.BLOCK

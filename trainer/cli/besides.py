@@ -13,7 +13,7 @@ GRACE_S = 5.0
 
 
 @contextmanager
-def watched(run_dir: Path, wanted: bool) -> Iterator[None]:
+def with_dashboard(run_dir: Path, wanted: bool) -> Iterator[None]:
     """Serve a dashboard of a run directory on a free port while the body runs; it says its address on stdout.
 
     It has a session of its own: Ctrl-C is the training's to obey, and the pages stay until that has ended.

@@ -40,7 +40,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Account:
+class AttemptEvidence:
     """Evidence of one attempt: where its first episode opened, and where its worst one was worst so far.
 
     peak, opened: severity and first row of the worst episode. margin: how far its first comparison lay beyond its
@@ -55,18 +55,18 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Witness:
+class CardEvidence:
     """One card's accounts, by attempt."""
 
     compiled: CompiledCard
-    accounts: Mapping[int, Account] = field(default_factory=dict)
+    accounts: Mapping[int, AttemptEvidence] = field(default_factory=dict)
 
     def evidence(self, attempt: int) -> tuple[Evidence, ...]:
         """What held where the card first fired in an attempt, and where it was worst."""
         account = self.accounts[attempt]
         return tuple(dict.fromkeys([*account.first, *account.worst]))
 
-    def after(self, view: View, episodes: Iterable[Episode]) -> Witness:
+    def after(self, view: View, episodes: Iterable[Episode]) -> CardEvidence:
         """The witness after a block in which these episodes opened or went on."""
         accounts = dict(self.accounts)
         for episode in episodes:
@@ -74,11 +74,11 @@ class Witness:
                 accounts[episode.attempt] = self._heard(view, episode, accounts.get(episode.attempt))
         return replace(self, accounts=accounts)
 
-    def _heard(self, view: View, episode: Episode, known: Account | None) -> Account:
+    def _heard(self, view: View, episode: Episode, known: AttemptEvidence | None) -> AttemptEvidence:
         first = known.first if known else self._at(view, episode.opened, None)
         start = max(view.block.first, episode.peaked)
         if known is None or episode.peak > known.peak:
-            known = Account(first, self._at(view, episode.peaked, episode.peak), episode.peak, episode.opened)
+            known = AttemptEvidence(first, self._at(view, episode.peaked, episode.peak), episode.peak, episode.opened)
         elif episode.opened != known.opened:
             return known
         margin, row = self._furthest(view, episode.peak, start, episode.last)

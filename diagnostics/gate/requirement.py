@@ -17,7 +17,7 @@ SIDES = {"at_least": ">=", "at_most": "<="}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requirement:
     """One requirement. text: as a person reads it. expression: in the grammar of cards, a truth value.
 
     relative_to: a recording whose value of `left` times `factor` is the bound; then the bound in `expression` is none.
@@ -32,12 +32,12 @@ class Asked:
     relative_to: Path | None = None
 
 
-def typed(text: str, spot: Spot | None = None) -> Asked:
+def from_text(text: str, spot: Spot | None = None) -> Requirement:
     """A requirement as typed on a command line; ExpressionError with its column."""
-    return Asked(" ".join(text.split()), parse_requirement(text).expression, spot)
+    return Requirement(" ".join(text.split()), parse_requirement(text).expression, spot)
 
 
-def mapped(tree: Mapping[str, Any], spot: Spot | None, folder: Path) -> list[Asked]:
+def from_settings(tree: Mapping[str, Any], spot: Spot | None, folder: Path) -> list[Requirement]:
     """A requirement of klinic.yaml, one for each of its bounds; ExpressionError where its parts do not fit."""
     name, stat, last = str(tree["metric"]), str(tree.get("stat", "last")), tree.get("last")
     left, shown = _signal(name, stat, last), f"{stat} of {name}{f' over its last {last} values' if last else ''}"
@@ -49,9 +49,9 @@ def mapped(tree: Mapping[str, Any], spot: Spot | None, folder: Path) -> list[Ask
         if "relative_to" in tree:
             file = folder / str(tree["relative_to"])
             text = f"{shown} {words} {bound:g} x that of {tree['relative_to']}"
-            made.append(Asked(text, f"{left} {op} 0", spot, left, op, bound, file))
+            made.append(Requirement(text, f"{left} {op} 0", spot, left, op, bound, file))
         else:
-            made.append(Asked(f"{shown} {words} {bound:g}", f"{left} {op} {bound!r}", spot))
+            made.append(Requirement(f"{shown} {words} {bound:g}", f"{left} {op} {bound!r}", spot))
     return made
 
 

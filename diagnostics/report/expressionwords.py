@@ -20,12 +20,12 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-class UnspokenError(ValueError):
+class TooInvolvedError(ValueError):
     """An expression that words would not make clearer."""
 
 
 @lru_cache(maxsize=4096)
-def spoken(expression: str, lang: Lang = "en") -> str | None:
+def in_words(expression: str, lang: Lang = "en") -> str | None:
     """An expression in words; of a single metric `METRIC: median of the last 5 values`. None where it is too involved.
 
     Names of metrics and settings stand as they are.
@@ -34,7 +34,7 @@ def spoken(expression: str, lang: Lang = "en") -> str | None:
         tree = ast.parse(expression, mode="eval").body
         subject = _subject(tree)
         text = _spaced(_Speaker(lang, subject).noun(tree))
-    except (SyntaxError, UnspokenError, RecursionError):
+    except (SyntaxError, TooInvolvedError, RecursionError):
         return None
     if subject:
         text = f"{subject}{'：' if lang == 'zh' else ': '}{text}"
@@ -58,7 +58,7 @@ def condition(expression: str, lang: Lang = "en") -> str:
     """When a rule judges, in words; the expression itself where it is too involved."""
     try:
         return _spaced(_Speaker(lang).claim(ast.parse(expression, mode="eval").body))
-    except (SyntaxError, UnspokenError, RecursionError):
+    except (SyntaxError, TooInvolvedError, RecursionError):
         return expression
 
 
@@ -128,7 +128,7 @@ class _Speaker:
             return self.claim(tree)
         if isinstance(tree, ast.Call | ast.Name):
             return self._signal(tree, _called(tree))
-        raise UnspokenError
+        raise TooInvolvedError
 
     def claim(self, tree: ast.expr, *, denied: bool = False) -> str:
         """What an expression says is so."""
@@ -149,7 +149,7 @@ class _Speaker:
             return f"{sides[0]}{words}{sides[1]}" if self.lang == "zh" else f"{sides[0]} is {words} {sides[1]}"
         if isinstance(tree, ast.Call) and _called(tree) in table.TRUTHS:
             return self._truth(tree, denied=denied)
-        raise UnspokenError
+        raise TooInvolvedError
 
     def _joined(self, tree: ast.BoolOp) -> str:
         """Claims that hold together or one by one; in brackets those within another kind."""
@@ -158,14 +158,14 @@ class _Speaker:
 
     def _names(self, tree: ast.expr) -> str:
         if not isinstance(tree, ast.List) or not all(map(_is_metric, tree.elts)):
-            raise UnspokenError
+            raise TooInvolvedError
         return listing([str(one.value) for one in tree.elts if isinstance(one, ast.Constant)], self.lang)
 
     def _constant(self, tree: ast.Constant) -> str:
         if isinstance(tree.value, str):
             return self.pick(("value", "值")) if tree.value == self.subject else tree.value
         if isinstance(tree.value, bool) or tree.value is None:
-            raise UnspokenError
+            raise TooInvolvedError
         return number(float(tree.value))  # type: ignore[arg-type]  # the language has no other constants
 
     def _arithmetic(self, tree: ast.BinOp, symbol: str) -> str:
@@ -203,7 +203,7 @@ class _Speaker:
             return self._size(args[0])
         if name in table.PLAIN or name in table.WINDOWED:
             return self._of(args[0], self._pattern(name, args))
-        raise UnspokenError
+        raise TooInvolvedError
 
     def _size(self, tree: ast.expr) -> str:
         if _is_metric(tree) and self.noun(tree) != tree.value:  # type: ignore[attr-defined]
@@ -212,7 +212,7 @@ class _Speaker:
 
     def _extreme(self, name: str, parts: Sequence[str]) -> str:
         if len(parts) < 2:
-            raise UnspokenError
+            raise TooInvolvedError
         two = len(parts) == 2
         word = {"highest": ("higher", "highest"), "lowest": ("lower", "lowest")}[name][not two]
         zh = {"highest": ("较高者", "最高者"), "lowest": ("较低者", "最低者")}[name][not two]
@@ -227,7 +227,7 @@ class _Speaker:
         if len(args) > 1 and _called(args[1]) == "run":
             return table.SO_FAR[name], ""
         if len(args) < 2 and name not in table.DEFAULT_WINDOW:
-            raise UnspokenError
+            raise TooInvolvedError
         window = self.noun(args[1]) if len(args) > 1 else str(table.DEFAULT_WINDOW[name])
         return (table.OF_ONE[name] if window == "1" and name in table.OF_ONE else table.WINDOWED[name]), window
 

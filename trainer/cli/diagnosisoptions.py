@@ -29,7 +29,7 @@ def _times(text: str) -> int:
     return int(text)
 
 
-def watchful(command: Any) -> Any:
+def diagnosis_options(command: Any) -> Any:
     """Add the options to a command."""
     options = (
         click.option(

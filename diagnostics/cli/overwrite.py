@@ -10,7 +10,9 @@ import click
 OWN = (".yaml", ".yml")  # endings of cards and their cases
 
 
-def spare(outs: Iterable[str], inputs: Iterable[str], cards: Iterable[str] = (), option: str = "--out") -> None:
+def refuse_overwrite(
+    outs: Iterable[str], inputs: Iterable[str], cards: Iterable[str] = (), option: str = "--out"
+) -> None:
     """UsageError where a file to be written is one of those that are read, by whatever name or link.
 
     inputs: files, folders, addresses, `-`; of a folder, the files that hold its runs. cards: files and folders of

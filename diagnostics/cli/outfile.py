@@ -12,7 +12,7 @@ from pathlib import Path
 WAIT = 5.0  # seconds that the reader of a named pipe is waited for
 
 
-def to_file(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_file(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file through a temporary one beside it, so that nobody sees half of it; a folder that lacks is made.
 
     A pipe gets its bytes once it has a reader, a device at once. mode: permissions, less the umask. Raises OSError.

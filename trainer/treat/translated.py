@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from klinic.diagnostics.engine.model import Override
-from klinic.diagnostics.language import retold, spoken
+from klinic.diagnostics.language import current_language, translated
 from klinic.diagnostics.report.base import Judged
-from klinic.diagnostics.report.told import told as told_case
+from klinic.diagnostics.report.translated import translated_case
 from klinic.trainer.treat.treatment import ACCEPTED, Change, Treatment
 
 
-def told(treatment: Treatment) -> Treatment:
+def translated_treatment(treatment: Treatment) -> Treatment:
     """The same treatment for a person."""
-    if spoken() == "en":
+    if current_language() == "en":
         return treatment
-    found = told_case(Judged(treatment.run, treatment.diagnosis)).diagnosis
+    found = translated_case(Judged(treatment.run, treatment.diagnosis)).diagnosis
     ranked = [[one for one in found.prescription if (one.rank == 1) is first] for first in (True, False)]
     return replace(
         treatment,
         diagnosis=found,
         changes=_changes(treatment.changes, ranked[0]),
         alternatives=_changes(treatment.alternatives, ranked[1]),
-        missing=tuple(map(retold, treatment.missing)),
+        missing=tuple(map(translated, treatment.missing)),
     )
 
 

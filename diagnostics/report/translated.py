@@ -15,7 +15,7 @@ from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Finding, Incident, Override, Vital
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.wording import worded
-from klinic.diagnostics.language import retold, speaking, spoken, tr
+from klinic.diagnostics.language import current_language, tr, translated, use_language
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.verlconfig import check_override, table
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from klinic.diagnostics.run import Config
 
 
-def told(case: Judged) -> Judged:
+def translated_case(case: Judged) -> Judged:
     """The same case, told in the language that is spoken; what a card does not have in it stays English."""
-    if spoken() == "en":
+    if current_language() == "en":
         return case
     found, config = case.diagnosis, case.run.config
     findings = tuple(map(_finding, found.findings))
@@ -41,8 +41,8 @@ def told(case: Judged) -> Judged:
             findings=findings,
             incidents=incidents,
             prescription=tuple(_override(one, config) for one in found.prescription),
-            not_applicable=tuple(replace(one, missing=retold(one.missing)) for one in found.not_applicable),
-            notes=tuple(map(retold, found.notes)),
+            not_applicable=tuple(replace(one, missing=translated(one.missing)) for one in found.not_applicable),
+            notes=tuple(map(translated, found.notes)),
         ),
     )
 
@@ -57,7 +57,7 @@ def _finding(finding: Finding) -> Finding:
     card = _cards().get(finding.id)
     if card is None:
         return finding
-    message, why, wrong = (card.text(part, spoken()) for part in ("summary", "why", "wrong_when"))
+    message, why, wrong = (card.text(part, current_language()) for part in ("summary", "why", "wrong_when"))
     return replace(finding, message=message, why=why, wrong_when=wrong)
 
 
@@ -66,14 +66,14 @@ def _incident(incident: Incident, config: Config, framework: str) -> Incident:
     card, groups = _cards().get(incident.id), dict(incident.captures)
 
     def part(name: str, said: str) -> str:
-        return worded(card.text(name, spoken()), groups, config, framework) if card else retold(said)
+        return worded(card.text(name, current_language()), groups, config, framework) if card else translated(said)
 
     message, cause = part("message", incident.message), part("cause", incident.cause)
     return replace(incident, message=message, cause=cause, fix=part("fix", incident.fix))
 
 
 def _vital(vital: Vital) -> Vital:
-    return replace(vital, title=tr(vital.title), unit=tr(vital.unit), note=retold(vital.note))
+    return replace(vital, title=tr(vital.title), unit=tr(vital.unit), note=translated(vital.note))
 
 
 def _override(override: Override, config: Config) -> Override:
@@ -89,11 +89,11 @@ def _override(override: Override, config: Config) -> Override:
 def _reason(override: Override, part: str, said: str) -> str:
     """A remedy's text; what the run itself added stands behind the card's words."""
     card = _cards().get(override.id)
-    for mine, theirs in zip(card.remedies, card.tries(spoken()), strict=True) if card else ():
+    for mine, theirs in zip(card.remedies, card.tries(current_language()), strict=True) if card else ():
         text = str(mine.get(part) or "")
         if text and said.startswith(text):
             added = re.split(r"(?=; )", said[len(text) :])
-            return str(theirs.get(part) or text) + "".join(map(retold, added))
+            return str(theirs.get(part) or text) + "".join(map(translated, added))
     return said
 
 
@@ -104,6 +104,6 @@ def _checked(override: Override, config: Config) -> str:
         found = check_override(override.override.partition("=")[0], override.new, config)
         return found.message or tr("accepted by verl {}", table.version())
 
-    with speaking("en"):
+    with use_language("en"):
         same = asked() == override.checked
-    return asked() if same else retold(override.checked)
+    return asked() if same else translated(override.checked)

@@ -11,10 +11,10 @@ from typing import BinaryIO
 from klinic.diagnostics.readers.source import BLOCK
 
 LOOK_AHEAD, LARGE = 1 << 16, 1 << 24
-Stretch = tuple[bytes, int]  # a block, and how many bytes of the source it stands for
+FileBlock = tuple[bytes, int]  # a block, and how many bytes of the source it stands for
 
 
-def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[Stretch]:
+def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[FileBlock]:
     """Blocks of a stream up to its end, or up to `limit` bytes; those of a file end with a line where they can.
 
     What a text reader is given then is whole lines, which need not be copied to be put together. A large file is read
@@ -24,7 +24,7 @@ def blocks(stream: BinaryIO, limit: int | None = None) -> Iterator[Stretch]:
     return _ahead(found) if limit and limit >= LARGE and isinstance(stream, io.BufferedReader) else found
 
 
-def _ahead(found: Iterator[Stretch]) -> Iterator[Stretch]:
+def _ahead(found: Iterator[FileBlock]) -> Iterator[FileBlock]:
     """The same blocks, each of them read while the one before is worked on."""
     with ThreadPoolExecutor(1, thread_name_prefix="klinic-read") as pool:
         coming = pool.submit(next, found, None)
@@ -33,7 +33,7 @@ def _ahead(found: Iterator[Stretch]) -> Iterator[Stretch]:
             yield block
 
 
-def _blocks(stream: BinaryIO, limit: int | None) -> Iterator[Stretch]:
+def _blocks(stream: BinaryIO, limit: int | None) -> Iterator[FileBlock]:
     left = limit
     while left is None or left > 0:
         size = BLOCK + _to_line_end(stream)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from klinic.diagnostics.cli import filed, main
+from klinic.diagnostics.cli import main, outfile
 from klinic.diagnostics.readers import configtext
 
 PLAIN = Path(__file__).parents[1] / "data/hostile/plain.log"
@@ -105,7 +105,7 @@ def test_an_earlier_report_is_replaced(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_pipe_that_nobody_reads_is_told(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(filed, "WAIT", 0.05)
+    monkeypatch.setattr(outfile, "WAIT", 0.05)
     os.mkfifo("pipe")
     with pytest.raises(SystemExit) as left:
         main([*words, "-o", "pipe"])
