@@ -13,7 +13,7 @@ from dataclasses import replace
 from klinic.diagnostics.readers._text import Frame, take_prefix
 
 MAX_HELD, MAX_LETTERS = 2000, 1_000_000  # frames and letters of an answer; a longer one is not waited for
-_BEGINS, _ENDS = "[prompt]", "[ground_truth]"
+BEGINS, ENDS = "[prompt]", "[ground_truth]"
 _GLUED = re.compile(r"(?<=[\d)])(?=(?:\([^()]{1,200}pid=\d+[^()]{0,100}\) ?)?step:\d{1,12} - [^\s:]{1,300}:)")
 
 
@@ -28,6 +28,11 @@ class Answers:
         self._held: list[Frame] = []
         self._letters = 0
 
+    @property
+    def expected(self) -> bool:
+        """Whether such a line would begin one."""
+        return self._closes
+
     def __bool__(self) -> bool:
         """Whether an answer has begun."""
         return bool(self._held)
@@ -35,7 +40,7 @@ class Answers:
     def parted(self, frames: Iterable[Frame]) -> Iterator[tuple[Frame, bool]]:
         """What is sure by now, in order: frames of a metric line or none, and whether each is quoted."""
         for frame in frames:
-            if self._held or (self._closes and frame.text.startswith(_BEGINS)):
+            if self._held or (self._closes and frame.text.startswith(BEGINS)):
                 yield from self._take(frame)
             else:
                 yield from ((part, False) for part in apart(frame))
@@ -43,9 +48,9 @@ class Answers:
     def _take(self, frame: Frame) -> list[tuple[Frame, bool]]:
         if self._held and frame.source != self._held[0].source:
             return [(frame, False)]
-        if self._held and frame.text.startswith(_ENDS):
+        if self._held and frame.text.startswith(ENDS):
             return [*((held, True) for held in self._let_go()), (frame, False)]
-        begins = frame.text.startswith(_BEGINS)
+        begins = frame.text.startswith(BEGINS)
         if self._held and (begins or self._full()):
             self._closes = False
             return [(held, False) for held in (*self._let_go(), frame)]

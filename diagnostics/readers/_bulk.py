@@ -21,6 +21,7 @@ from klinic.diagnostics.readers._foresight import Foresight
 from klinic.diagnostics.readers._held import Lines
 from klinic.diagnostics.readers._known import Known
 from klinic.diagnostics.readers._pieces import Piece, line_of
+from klinic.diagnostics.readers._quoted import Quoted
 from klinic.diagnostics.readers._text import Frames, clean, find_bar
 from klinic.diagnostics.readers._words import announced
 from klinic.diagnostics.run.events import Block, Event, Line
@@ -45,6 +46,9 @@ class Host(Protocol):
     def idle(self) -> bool:
         """Whether no line before this one is waited with."""
 
+    def quotes(self) -> bool | None:
+        """Whether an answer of the model is waited with, None where none would be."""
+
     def steady(self) -> bool:
         """Whether a metric line means no more than its numbers."""
 
@@ -68,7 +72,8 @@ class Bulk:
         self._passed: dict[bytes, tuple[int, bytes]] = {}
         self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self._last: Passed | None = None
-        self._foresight = Foresight()
+        self._foresight, self._quoted = Foresight(), Quoted()
+        self._together: list[tuple[bytes, bytes, int]] = []  # lines of an answer so far: kind, the line, its number
 
     def learn(self, values: dict[str, float]) -> None:
         """A metric line that was read the slow way."""
@@ -105,6 +110,8 @@ class Bulk:
             self._foresight.begin(native, text, self._dull, self._known)
 
     def _take(self, host: Host, piece: Piece | NativePiece) -> None:
+        if host.quotes() is not None and (unclosed := self._quoted.unclosed(piece)):
+            piece.odd = sorted({*piece.odd, *unclosed})
         while piece.at < piece.count or piece.done < piece.total:
             if host.idle():
                 self._go_on(host, piece)
@@ -140,24 +147,41 @@ class Bulk:
         host.settle(complete=self.text_since)
         self.text_since = False
         if piece.done < piece.total and piece.noises[piece.done] <= piece.at:
+            self._together.clear()
             host.slow(piece.metrics(piece.done).raw, piece.number_of(piece.done))
             piece.done += 1
             return
         raw, kind, line = piece.raw(piece.at), piece.kind(piece.at), piece.number(piece.at)
         piece.looked.add(piece.at)
         piece.at += 1
-        idle, met = host.idle(), self._met.get(kind, 0)
+        begun = host.idle() or bool(self._together)
         events = host.slow(raw, line)
-        if not idle or met < 0 or kind in self._dull or len(raw) > MAX_LENGTH or len(self._met) > MAX_MET:
+        if not begun:
             return
-        if not (host.idle() and all(type(event) is Line for event in events)):
+        self._together.append((kind, raw, line))
+        if host.quotes():
+            return
+        together, self._together = self._together, []
+        idle = host.idle() and all(type(event) is Line for event in events)
+        spoken = {event.line for event in events if type(event) is Line}
+        for kind, raw, line in together:
+            self._meet(kind, raw, idle=idle, spoken=line in spoken)
+
+    def _meet(self, kind: bytes, raw: bytes, *, idle: bool, spoken: bool) -> None:
+        """A line was read the slow way. idle: it did nothing. spoken: it gave text."""
+        met = self._met.get(kind, 0)
+        if met < 0 or kind in self._dull or len(raw) > MAX_LENGTH or len(self._met) > MAX_MET:
+            return
+        if not idle:
             self._met[kind] = 0  # it did something, as the first progress bar does: those after it may be dull
             return
         word = must_hold(raw)
-        self._met[kind] = -1 if word is None else met + 1
         if word is not None and met >= REPEATED and len(self._dull) < MAX_ALIKE:
-            self._dull[kind] = word
-            self._mute |= set() if events else {kind}
+            word = self._quoted.learn(kind, raw, word, len(self._dull))
+            if word is not None:
+                self._dull[kind] = word
+                self._mute |= set() if spoken else {kind}
+        self._met[kind] = -1 if word is None else met + 1
 
     def _pass(self, piece: Piece | NativePiece, looked: set[int]) -> None:
         """Remember the lines that were passed over; only the latest of each kind, and the last ones, count at the end.

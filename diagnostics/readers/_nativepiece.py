@@ -88,6 +88,10 @@ class NativePiece:
         """Number in the log of a metric line."""
         return self.first + self.noises[done] + done
 
+    def places(self, kinds: Mapping[bytes, int]) -> np.ndarray:
+        """Places of the lines of these kinds that are passed over, in order. kinds: with their places among all."""
+        return np.flatnonzero(np.isin(self._sorts, np.fromiter(kinds.values(), np.int32, len(kinds))))
+
     def latest(self) -> Iterator[tuple[bytes, int]]:
         """Kinds that were known before this piece and stand in it, each with its last place."""
         last = np.full(len(self._kinds), -1)

@@ -8,6 +8,8 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from klinic.diagnostics.readers._known import Known
 from klinic.diagnostics.readers._text import Bar, Frame
 from klinic.diagnostics.run.events import Block, Line
@@ -95,6 +97,11 @@ class Piece:
     def number_of(self, done: int) -> int:
         """Number in the log of a metric line."""
         return self.first + int(self.noises[done]) + done
+
+    def places(self, kinds: Container[bytes]) -> np.ndarray:
+        """Places of the lines of these kinds that are passed over, in order."""
+        odd = set(self.odd)
+        return np.array([at for at, kind in enumerate(self._kinds) if kind in kinds and at not in odd], np.int64)
 
     def latest(self) -> Iterator[tuple[bytes, int]]:
         """Kinds that were known before this piece and stand in it, each with its last place."""

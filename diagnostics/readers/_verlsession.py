@@ -33,13 +33,12 @@ class VerlSession:
         self._last_keys: list[str] = []
         self._last_written: tuple[int, Items] = (-1, [])
         self._wrapped, self._told = False, ""
-        self._words, self._release = Words(), Release()
+        self._words, self._release, self._held, self._answers = Words(), Release(), Held(), Answers()
         self._step: int | None = None
         self._step_keys: set[str] = set()
         self._initial: ValidationText | None = None
         self._rl_rows = self._supervised = 0
         self._bulk: Bulk | None = Bulk()
-        self._held, self._answers = Held(), Answers()
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes."""
@@ -66,6 +65,10 @@ class VerlSession:
     def idle(self) -> bool:
         """Whether no line before the next one is waited with."""
         return self._open is None and not self._answers and self._config.idle() and self._validation.idle()
+
+    def quotes(self) -> bool | None:
+        """Whether an answer of the model is waited with, None where none would be."""
+        return bool(self._answers) if self._answers.expected else None
 
     def steady(self) -> bool:
         """Whether a metric line whose keys are known means no more than its numbers."""
@@ -98,7 +101,9 @@ class VerlSession:
         self._finish_metrics()
         self._config.close()
         self._read_config()
-        self._close_validation()
+        if self._validation.close():
+            self._read_validation()
+        self._settle_initial(0, {})
         if self._supervised and not self._rl_rows:
             self._events.append(Meta(framework=self._framework, not_rl=SUPERVISED))
         elif self._supervised:
@@ -243,8 +248,3 @@ class VerlSession:
             self._step_keys.update(found.values)
             self._events.append(Row(found.values, self._step, line=found.line))
         self._events.append(Happened("finished", step=self._step))
-
-    def _close_validation(self) -> None:
-        if self._validation.close():
-            self._read_validation()
-        self._settle_initial(0, {})
