@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +24,7 @@ from klinic.diagnostics.signals import Block
 from klinic.diagnostics.signals.block import Floats, Mask
 
 Severities = npt.NDArray[np.int8]
+_WORD = re.compile(r"\b(?<!['/.])[a-z_]+\b(?!['/(])")
 _UNKNOWN, EVERY_ONE = np.full(1, np.nan), np.ones(1, np.bool_)
 
 
@@ -202,7 +204,9 @@ class CardState:
         if self.seen.lacking:
             return ", ".join(self.seen.lacking)
         if self.compiled.card.applies and not self.seen.applied:
-            where = self.compiled.card.applies
+            card = self.compiled.card
+            named = {name: f"{threshold.value:g}" for name, threshold in card.thresholds.items()}
+            where = _WORD.sub(lambda word: named.get(word[0], word[0]), card.applies)
             return f"unknown whether {where}" if self.seen.applied is None else f"judged only where {where}"
         return "too few values"
 

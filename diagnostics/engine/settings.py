@@ -68,7 +68,7 @@ def _logged(run: Run, metric: str) -> float | None:
     if not run.has(metric) or run.decimals.get(metric, 12) < 8:
         return None
     largest = run.frame[metric].max()
-    return float(f"{largest:.6g}") if isinstance(largest, float) and largest > 0 else None
+    return float(f"{largest:.3g}") if isinstance(largest, float) and largest > 0 else None
 
 
 def _cap(run: Run) -> int | None:

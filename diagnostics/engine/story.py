@@ -29,7 +29,8 @@ def story(
     crash = max((i for i in incidents if i.severity > Severity.INFO), key=lambda i: i.severity, default=None)
     parts = [_crash(crash)] if crash else []
     if loud:
-        parts.append(_chain(findings))
+        worse = crash is not None and max(finding.severity for finding in loud) > crash.severity
+        parts.insert(0 if worse else len(parts), _chain(findings))
     return " ".join(parts) or _quiet(len(findings) + len(incidents), steps, vitals)
 
 

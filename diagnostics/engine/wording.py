@@ -138,6 +138,14 @@ def room(free: str, groups: Mapping[str, str]) -> str:
     return tr("if it is to stay, actor_rollout_ref.rollout.gpu_memory_utilization={:g} fits beside it", share)
 
 
+def numbers(amount: str, groups: Mapping[str, str]) -> str:
+    """So many numbers, long counts in millions."""
+    many = int(amount)
+    if many == 1:
+        return tr("1 number")
+    return tr("{} numbers", many) if many < 1_000_000 else tr("{:.3g} million numbers", float(f"{many / 1e6:.3g}"))
+
+
 def divisors(number: str, groups: Mapping[str, str]) -> str:
     """The numbers that divide one."""
     whole = int(number)
@@ -187,5 +195,6 @@ WORDS: dict[str, Callable[[str, Mapping[str, str]], str]] = {
     "column_advice": column_advice,
     "room": room,
     "divisors": divisors,
+    "numbers": numbers,
     "install_advice": install_advice,
 }

@@ -12,6 +12,8 @@ from klinic.diagnostics.report.expressionwords import Lang, condition, in_words,
 from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Outline, Run
 
+SHARE = "share of "
+UNSAID = ("coefficient", "share", "reward", "learning rate", "mean probability difference")  # no measure: said above
 SEEN = 4  # metrics shown of a comparison that is too involved for words
 
 
@@ -58,8 +60,17 @@ def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:
 
 
 def _bound(evidence: Evidence, lang: Lang) -> str:
-    unit = f" {catalog(lang).get(evidence.unit, evidence.unit)}" if evidence.unit else ""
-    return f"{side(evidence.op, lang)} {number(evidence.bound)}{unit}"
+    return f"{side(evidence.op, lang)} {_measured(number(evidence.bound), evidence.unit, lang)}"
+
+
+def _measured(bound: str, unit: str, lang: Lang) -> str:
+    """A bound with its unit as it is said: `0.02 nats/token`, `0.5 of responses`; alone where that measures nothing."""
+    if unit in UNSAID or not unit:
+        return bound
+    told = catalog(lang).get(unit, unit)
+    if lang == "zh":
+        return f"{bound}（{told}）" if unit.startswith("share") else f"{bound} {told}"
+    return f"{bound} of {unit.removeprefix(SHARE)}" if unit.startswith(SHARE) else f"{bound} {unit}"
 
 
 def _read_off(evidence: Evidence, lang: Lang) -> str:

@@ -52,16 +52,31 @@ def test_expressions_in_words(expression: str, en: str, zh: str) -> None:
     assert in_words(expression, "zh") == zh
 
 
+@pytest.mark.parametrize(
+    ("unit", "en", "zh"),
+    [
+        ("nats/token", "a/x was 0.6, above 0.5 nats/token, at step 7", "a/x 为 0.6，高于 0.5 nat/token（第 7 步）"),
+        (
+            "share of responses",
+            "a/x was 0.6, above 0.5 of responses, at step 7",
+            "a/x 为 0.6，高于 0.5（回答的比例）（第 7 步）",
+        ),
+        ("coefficient", "a/x was 0.6, above 0.5, at step 7", "a/x 为 0.6，高于 0.5（第 7 步）"),
+    ],
+)
+def test_a_bound_is_said_with_its_unit_where_that_is_a_measure(unit: str, en: str, zh: str) -> None:
+    item = Evidence("'a/x'", 0.6, ">", 0.5, unit, 7, "'a/x'", ())
+    assert (evidence_words(item, "en"), evidence_words(item, "zh")) == (en, zh)
+
+
 def test_what_is_too_involved_is_left_to_the_metrics() -> None:
     assert in_words("'a/x' if 'a/y' > 3 else 0") is None
     assert in_words(" + ".join(f"'metric/number_{n}'" for n in range(12))) is None
     item = Evidence(
         "med(...)", 0.97, ">", 0.5, "share", 7, "med('a/x' if 'a/y' > 3 else 0, 5)", (("a/x", 0.98), ("a/y", 64.0))
     )
-    assert (
-        evidence_words(item) == "a/x = 0.98 and a/y = 64 at step 7; from these the rule computes 0.97, above 0.5 share"
-    )
-    assert evidence_words(item, "zh") == "第 7 步：a/x = 0.98、a/y = 64；规则由此算得 0.97，高于 0.5 比例"
+    assert evidence_words(item) == "a/x = 0.98 and a/y = 64 at step 7; from these the rule computes 0.97, above 0.5"
+    assert evidence_words(item, "zh") == "第 7 步：a/x = 0.98、a/y = 64；规则由此算得 0.97，高于 0.5"
 
 
 def test_every_signal_has_words() -> None:

@@ -62,3 +62,8 @@ def test_words_of_advice_are_computed_from_what_the_log_says() -> None:
     assert divisors("1", {}) == "1"
     assert "pip install my_module" in install("my_module", {})
     assert "sdpa" in install("flash_attn", {})
+
+
+def test_long_counts_are_said_in_millions() -> None:
+    numbers = WORDS["numbers"]
+    assert [numbers(text, {}) for text in ("1", "64", "415236096")] == ["1 number", "64 numbers", "415 million numbers"]
