@@ -22,6 +22,7 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts
 from klinic.diagnostics.signals.block import fresh_starts
+from klinic.diagnostics.signals.grain import rows_behind
 from klinic.diagnostics.signals.outcome import SCORES, is_candidate, preference
 
 AROUND = 5  # values of the outcome compared before and after an episode
@@ -77,9 +78,10 @@ def outcome_of(run: Run, facts: Facts) -> Outcome:
         return Outcome()
     column = run.frame[name]
     values, rows = column.drop_nulls().to_numpy(), column.is_not_null().arg_true().to_numpy()
+    told = rows_behind(values.tolist(), run.decimals.get(name)) if name in candidates else math.nan
     trials = facts.val_rows if name in candidates else (facts.train_batch_size or 0) * (facts.n or 1)
     starts = tuple(fresh_starts(run, 0, run.frame.height))
-    return Outcome(rows, values, trials or 200, starts)
+    return Outcome(rows, values, trials or (200 if math.isnan(told) else told), starts)
 
 
 def evaluations_apart(run: Run) -> int:

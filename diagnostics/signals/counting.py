@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals.block import Block, Mask
+from klinic.diagnostics.signals.grain import Grain
 from klinic.diagnostics.signals.node import ALWAYS, SPARSE, Node, merge_fresh, rank_of
 from klinic.diagnostics.signals.registry import Num, Truth, Window, signal
 from klinic.diagnostics.signals.stream import Stream
@@ -60,15 +61,18 @@ def evals() -> Node:
 
 
 class StandardError(Node):
-    """sqrt(p (1 - p) / n); unknown outside [0, 1]."""
+    """sqrt(p (1 - p) / n); unknown outside [0, 1]. n of evaluations: as stated, else as their values tell."""
 
     def __init__(self, m: Node) -> None:
-        super().__init__(f"se({m.key})", (m,))
+        told = (Grain(name) for name in sorted(m.metrics) if rank_of(name) == SPARSE)
+        super().__init__(f"se({m.key})", (m, *(told if m.rank == SPARSE else ())))
 
     def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Row by row, with the number of rows behind the rate."""
-        fact = "val_rows" if self.rank == SPARSE else "train_batch_size"
-        number = float(block.fact(fact) or DEFAULT_N)
+        stated = block.fact("val_rows" if self.rank == SPARSE else "train_batch_size")
+        number = np.full(block.height, float(stated or DEFAULT_N))
+        for told in () if stated else args[1:]:
+            number = np.where(told.array(block.height) > 0, told.array(block.height), number)
         rate = args[0].array(block.height)
         rate = np.where((rate >= 0) & (rate <= 1), rate, np.nan)
         return Stream(np.sqrt(rate * (1 - rate) / number), merge_fresh(self.rank, self.children, args)), None
@@ -76,5 +80,5 @@ class StandardError(Node):
 
 @signal
 def se(m: Num) -> Node:
-    """Standard error of a rate, from the number of rows behind it where known, else 200."""
+    """Standard error of a rate, from the number of rows behind it where stated, or told by its values; else 200."""
     return StandardError(m)

@@ -77,14 +77,14 @@ def test_flatness_over_a_window_falls_back_on_the_score_where_validations_are_fe
 
 
 def test_validations_that_stand_still_after_a_rise_are_flat_as_soon_as_six_of_them_are(value_of: Values) -> None:
-    rising, still = [0.05 * turn for turn in range(12)], [0.6] * 6
+    rising, still = [0.0501 * turn for turn in range(12)], [0.6012] * 6
     said = value_of("outcome_flat(30)", **{VAL: every(5, [*rising, *still])})
     assert said[59] is False and said[-1] is True
 
 
 def test_neither_flat_validations_nor_a_flat_score_are_enough_where_the_other_moves(value_of: Values) -> None:
     rising, still = noisy(lambda row: 0.01 * row, 60), noisy(lambda row: 0.3, 60)
-    for score, evals in ((rising, [0.3] * 12), (still, [0.05 * turn for turn in range(12)])):
+    for score, evals in ((rising, [0.3001] * 12), (still, [0.0501 * turn for turn in range(12)])):
         said = {name: value_of(f"{name}(30)", **{SCORE: score, VAL: every(5, evals)})[-1] for name in SIGNALS}
         assert said == {"outcome_flat": False, "outcome_rose": True}
 
