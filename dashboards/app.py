@@ -9,6 +9,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from flask import Flask
 
+from klinic.dashboards.bundle import serve_bundles
 from klinic.dashboards.download import serve_reports
 from klinic.dashboards.export import serve_exports
 from klinic.dashboards.figures.theme import Look
@@ -52,7 +53,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
         "klinic.dashboards",
         server=_server(),
         assets_folder=str(FOLDER / "assets"),
-        assets_ignore=r"^(ui|loading|draw)\.js$",
+        include_assets_files=False,
         index_string=INDEX,
         title="klinic",
         update_title="",
@@ -67,6 +68,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     _route(app, context)
     for page in (runs, runlive, explore, compare, wall):
         page.register(app, context)
+    serve_bundles(app.server)
     serve_reports(app.server, shelf)
     serve_exports(app.server, context)
     observe(app.server, shelf.courtesy)

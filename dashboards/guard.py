@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
 from dash.exceptions import DependencyException, InvalidResourceError
 from flask import Flask, Response, abort, make_response, redirect, request
+
+from klinic.dashboards.bundle import style
 
 COOKIE = "klinic_token"
 MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
@@ -104,11 +105,10 @@ def _form(*, wrong: bool) -> str:
 
     lang = "zh" if (request.accept_languages.best or "").startswith("zh") else "en"
     say = speaker("zh" if lang == "zh" else "en")
-    style = files("klinic.dashboards").joinpath("assets/klinic.css").read_text("utf-8")
     trouble = f'<p class="wrong" role="alert">{say("token.wrong")}</p>' if wrong else ""
     return (
         f'<!DOCTYPE html><html lang="{lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>klinic</title><style>{style}</style><body><main class='login'><form method='post' action='/login'>"
+        f"<title>klinic</title><style>{style()}</style><body><main class='login'><form method='post' action='/login'>"
         f"<h1>{say('token.title')}</h1><p>{say('token.why')}</p>{trouble}<label>{say('token.enter')} "
         f"<input name='token' type='password' autofocus required autocomplete='current-password'></label> "
         f"<button class='button primary'>{say('token.open')}</button></form></main></body></html>"

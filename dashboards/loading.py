@@ -17,6 +17,7 @@ from dash import Dash
 from dash.fingerprint import build_fingerprint
 from flask import request
 
+from klinic.dashboards import bundle
 from klinic.dashboards.packed import prepare
 
 CHARTED = (
@@ -43,8 +44,10 @@ class App(Dash):  # type: ignore[misc]  # Dash tells no types
         scripts = _SCRIPT.sub(lambda tag: "" if any(part in tag[1] for part in left_out) else tag[0], parts["scripts"])
         ahead = f'<link rel="preload" as="script" href="{DRAWS}">\n' if path in CHARTED else ""
         known = {"plotly": address(*PLOTLY), "grid": grid, "charted": CHARTED, "gridless": GRIDLESS}
-        first = f"<script>window.klinicScripts = {json.dumps(known)};\n{_first()}</script>\n"
-        return str(super().interpolate_index(**{**parts, "css": first + ahead + parts["css"], "scripts": scripts}))
+        first = f"<script>window.klinicScripts = {json.dumps(known)};\n{bundle.first()}</script>\n"
+        css = f'{parts["css"]}<link rel="stylesheet" href="{bundle.address("klinic.css")}">\n'
+        ours = f'<script src="{bundle.address("klinic.js")}"></script>\n'
+        return str(super().interpolate_index(**{**parts, "css": first + ahead + css, "scripts": ours + scripts}))
 
 
 def prepare_charts() -> None:
@@ -61,10 +64,3 @@ def address(package: str, path: str) -> str:
 
 def _file(package: str, path: str) -> Path:
     return Path(str(files(package) / path))
-
-
-@cache
-def _first() -> str:
-    """What runs before anything is painted; it stands in the page itself, which so waits for no file."""
-    folder = files("klinic.dashboards") / "assets" / "first"
-    return "".join((folder / name).read_text("utf-8") for name in ("ui.js", "loading.js"))

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 
 from dash import html
 from plotly.offline import get_plotlyjs
 
+from klinic.dashboards.bundle import REPORT, joined
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import panels
@@ -56,7 +56,8 @@ def document(parts: Sequence[Component], look: Look, title: str) -> str:
             f"<title>{escape(title)}</title><style>{_style()}</style></head><body>",
             f'<main id="page" class="report">{body}{to_html(_foot(look.lang))}</main>',
             f'<script id="plotly" type="text/plain">{_plotly()}</script>',
-            f"<script>{_asset('charts.js')}</script><script>{_asset('report/draw.js')}</script></body></html>",
+            f"<script>{joined('script', ('charts',), 'js')}</script>",
+            f"<script>{joined('report', ('draw',), 'js')}</script></body></html>",
         ]
     )
 
@@ -120,13 +121,8 @@ def _foot(lang: Lang) -> Component:
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("klinic.dashboards").joinpath(f"assets/{name}").read_text("utf-8")
-
-
-@cache
 def _style() -> str:
-    return _asset("klinic.css").replace('url("/assets/icon.svg")', "none") + _asset("icons.css")
+    return joined("style", REPORT, "css").replace('url("/assets/icon.svg")', "none")
 
 
 @cache

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from klinic.dashboards.app import create_app
+from klinic.dashboards import bundle
+from klinic.dashboards.app import FOLDER, create_app
 from klinic.dashboards.loading import DRAWS, PLOTLY, address
 from klinic.dashboards.packed import HINT, LARGE
 from klinic.dashboards.store import Shelf
@@ -45,3 +46,29 @@ def test_the_charts_script_is_kept_by_browsers_and_compiled_while_it_comes(clien
         )
     with client.get(DRAWS) as small:
         assert small.status_code == 200 and not small.data.startswith(HINT)
+
+
+@pytest.mark.parametrize("path", [*CHARTED, "/wall", "/"])
+def test_a_page_asks_for_one_script_and_one_style_of_ours(client, path: str) -> None:
+    page = client.get(path).get_data(as_text=True)
+    assert [page.count(f'"/assets/{name}?v=') for name in bundle.KINDS] == [1, 1]
+    assert page.count('="/assets/') == 3  # both, and the icon
+
+
+@pytest.mark.parametrize("name", list(bundle.KINDS))
+def test_our_files_are_kept_under_the_name_of_their_content_alone(client, name: str) -> None:
+    kept = client.get(bundle.address(name))
+    assert kept.cache_control.immutable and kept.cache_control.max_age == bundle.KEPT
+    for other in (f"/assets/{name}", f"/assets/{name}?v=0"):
+        answer = client.get(other)
+        assert answer.data == kept.data and not answer.cache_control.max_age
+
+
+@pytest.mark.parametrize(
+    ("folder", "names", "whole"),
+    [("script", bundle.SCRIPTS, bundle.script()), ("style", bundle.STYLES, bundle.style())],
+)
+def test_each_file_is_joined_once(folder: str, names: tuple[str, ...], whole: str) -> None:
+    there = list((FOLDER / "assets" / folder).iterdir())
+    assert sorted(path.stem for path in there) == sorted(names)
+    assert all(whole.count(path.read_text("utf-8")) == 1 for path in there)

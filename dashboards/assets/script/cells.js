@@ -19,7 +19,7 @@ var dagcomponentfuncs = (window.dashAgGridComponentFunctions = window.dashAgGrid
     const open = (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();
-      window.klinicGo(data.url);
+      window.klinic.go(data.url);
     };
     return h("a", { href: data.url, className: "run-link", title: data.id, onClick: open, tabIndex: -1 },
       h("span", { className: "run-name" }, data.name),

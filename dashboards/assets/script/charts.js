@@ -49,7 +49,7 @@
     });
     const steps = range && [Math.floor(range[0]), Math.ceil(range[1])];
     if (document.getElementById("view-window")) {
-      window.klinicUrl({ from: steps && steps[0], to: steps && steps[1] });
+      window.klinic.setUrl({ from: steps && steps[0], to: steps && steps[1] });
       const data = range && range.map((x) => Math.round(x * 100) / 100);
       ["window", "zoomed"].forEach((store) => window.dash_clientside.set_props(store, { data }));
       document.getElementById("view-window").classList.toggle("zoomed", Boolean(steps));
@@ -70,12 +70,13 @@
     const [at, x, y] = longer(gd, news.points);
     if (news.whole) gd.layout.meta.whole = news.whole;
     const span = gd.klinicStale || (news.whole && !range) ? xOf(gd) : {};
+    const mode = at.map((place, i) => x[i].length > gd.layout.meta.dots ? "lines" : gd.data[place].mode);
     gd.klinicNews = null;
     gd.klinicStale = false;
     quiet(() => {
       if (edges) redge(gd, edges);
-      at.forEach((place, i) => { gd.data[place].x = x[i]; gd.data[place].y = y[i]; });
-      Plotly.update(gd, at.length ? { x, y } : {}, { ...around, ...span, ...yOf(gd) }, at.length ? at : undefined);
+      at.forEach((place, i) => Object.assign(gd.data[place], { x: x[i], y: y[i], mode: mode[i] }));
+      Plotly.update(gd, at.length ? { x, y, mode } : {}, { ...around, ...span, ...yOf(gd) }, at.length ? at : undefined);
     });
   }
 
@@ -150,62 +151,14 @@
   }
 
   /* ---- new points ---- */
-  function apply(news) {
+
+  /* News of charts, by their key. */
+  function grow(news) {
     for (const gd of plots()) {
       const holder = gd.closest("[id^='{']");
       const key = holder && JSON.parse(holder.id).chart;
-      if (key && news.charts && news.charts[key]) told(gd, news.charts[key]);
+      if (key && news[key]) told(gd, news[key]);
     }
-    Object.entries(news.vitals || {}).forEach(([name, numbers]) => vital(name, numbers));
-    Object.entries(news.sparks || {}).forEach(([name, svg]) => inCard(name, ".spark", (part) => { part.dataset.svg = svg; }));
-    const health = document.querySelector(".banner .health strong");
-    if (health && news.health && "now" in news.health) health.textContent = news.health.now;
-    if (news.steps) bars(news.steps, news.bars || {});
-  }
-
-  function inCard(name, query, act) {
-    const card = document.getElementById(JSON.stringify({ vital: name }));
-    const part = card && card.querySelector(query);
-    if (part) act(part);
-  }
-
-  function vital(name, [value, range, lead, trend, status, word, note]) {
-    const set = (query, act) => inCard(name, query, act);
-    const say = (query, text) => set(query, (part) => { part.textContent = text; });
-    say(".value strong", value);
-    say(".range code", range);
-    say(".range span", lead);
-    set(".value .icon", (part) => { part.className = "icon icon-trend-" + trend; });
-    set(".badge", (part) => { part.className = "badge " + status; part.lastChild.textContent = word; });
-    set(".badge .icon", (part) => { part.className = "icon icon-" + status; });
-    const card = document.getElementById(JSON.stringify({ vital: name }));
-    if (card) { card.className = "vital " + status; card.title = note; }
-  }
-
-  /* A row may have more bars, or fewer, than it was drawn with: the spare ones are hidden. */
-  function bars([first, last], moved) {
-    const size = Math.max(last - first + 1, 1);
-    document.querySelectorAll("[data-finding]").forEach((row) => {
-      const [spans, when] = moved[row.dataset.finding] || [];
-      if (spans) row.dataset.spans = JSON.stringify(spans);
-      if (when) row.querySelector(".when").textContent = when;
-      const found = JSON.parse(row.dataset.spans), track = row.querySelector(".track");
-      while (track.children.length < found.length) track.append(Object.assign(document.createElement("span"), { className: "bar" }));
-      row.querySelectorAll(".bar").forEach((bar, place) => {
-        bar.hidden = !found[place];
-        if (bar.hidden) return;
-        const [start, end] = found[place];
-        const left = (start - first) / size * 100;
-        bar.style.left = left + "%";
-        bar.style.width = Math.min(Math.max((end - start + 1) / size * 100, 0.6), 100 - left) + "%";
-      });
-      if (found.length) row.dataset.steps = found[0][0] + "," + found.at(-1)[1];
-    });
-    document.querySelectorAll(".scale .track span").forEach((mark, place, all) => {
-      const step = Math.round(first + (last - first) * place / Math.max(all.length - 1, 1));
-      mark.textContent = step.toLocaleString("en");
-      mark.style.left = (step - first + 0.5) / size * 100 + "%";
-    });
   }
 
   /* What is new joins what a chart out of view has not drawn yet. */
@@ -239,5 +192,5 @@
     if (edges.length) Plotly.addTraces(gd, edges);
   }
 
-  window.klinicCharts = { apply, around, look, spread, plots };
+  window.klinicCharts = { grow, around, look, spread, plots };
 })();
