@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,14 @@ from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
+from klinic.diagnostics.readers.configtext import listed_overrides
 from klinic.diagnostics.verlconfig.overrides import override
 
 MAX_BYTES = 4_000_000
 COMMAND_LINE = "command line"
 _BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Hydra prints a failed job's overrides as a list.
+_LIST = re.compile(r"^.*\boverrides: (?=\[)", re.MULTILINE)
 # Of a Hydra config: what belongs to Hydra itself.
 _HYDRAS_OWN = ("hydra", "defaults")
 
@@ -60,7 +64,8 @@ def _from_path(name: str) -> Source:
     if name == "-":
         import sys
 
-        return read_script(sys.stdin.read(MAX_BYTES), "stdin")
+        text = sys.stdin.read(MAX_BYTES)
+        return _from_list(text) or read_script(text, "stdin")
     if path.is_dir():
         return _from_run(name)
     text = _text(path)
@@ -84,7 +89,19 @@ def _text(path: Path) -> str | None:
 
 
 def _is_log(text: str) -> bool:
-    return "step:" in text and " - " in text
+    return ("step:" in text and " - " in text) or _LIST.search(text) is not None
+
+
+def _from_list(text: str) -> Source | None:
+    """The overrides that Hydra printed of a job; None where there is no such list."""
+    found = _LIST.search(text)
+    if found is None:
+        return None
+    line = text.count("\n", 0, found.end()) + 1
+    width = found.end() - found.start() + 1
+    listed = [(override(one), at) for at, one in listed_overrides(text[found.end() :])]
+    written = tuple(Written(one, Place("stdin", line, width + at)) for one, at in listed if one is not None)
+    return Source("stdin", "overrides", written=written, anchor=Place("stdin", line, width)) if written else None
 
 
 def _from_run(name: str) -> Source:

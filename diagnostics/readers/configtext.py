@@ -23,6 +23,8 @@ _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 _LAUNCH = re.compile(r"(?:^|\s)(?:-m\s+\S+|\S+\.py|\S+\.sh)(?=\s|$)")
 _SEVERAL = re.compile(r"\s(?=[+~]{0,2}[a-z_]\w*(?:\.\w+)+=)")
 _FLAG = re.compile(r"--(?P<key>[A-Za-z][\w\-.]*)(?:=(?P<value>.*))?")
+# An entry of a printed list of words.
+_LISTED = re.compile(r"'((?:[^'\\]|\\.)*)'(?=\s*[,\]])|\"((?:[^\"\\]|\\.)*)\"(?=\s*[,\]])")
 _INTEGER = re.compile(r"[-+]?\d+(?:_\d+)*")
 _OPAQUE = re.compile(r"<(?:[^<>'\"]|'[^']*')*>")
 
@@ -124,11 +126,17 @@ def _collection(raw: str) -> Any:
 
 def parse_override_list(text: str) -> dict[str, Any]:
     """Overrides out of Hydra's printed list (`['a.b=1', '+c=x', ...]`), also where its end was cut off."""
-    text = text[text.find("[") + 1 : MAX_TEXT] if "[" in text else text[:MAX_TEXT]
     found: dict[str, Any] = {}
-    for match in re.finditer(r"'((?:[^'\\]|\\.)*)'(?=\s*[,\]])|\"((?:[^\"\\]|\\.)*)\"(?=\s*[,\]])", text):
-        _read((match[1] or match[2] or "").replace("\\'", "'"), found, bare=True)
+    for _, one in listed_overrides(text):
+        _read(one, found, bare=True)
     return found
+
+
+def listed_overrides(text: str) -> Iterator[tuple[int, str]]:
+    """(place in the text, override) of each in the first list that stands there, as Hydra prints one."""
+    start = text.find("[") + 1
+    for match in _LISTED.finditer(text[start : start + MAX_TEXT]):
+        yield start + match.start() + 1, (match[1] or match[2] or "").replace("\\'", "'")
 
 
 def parse_python_dict(text: str) -> dict[Any, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -124,3 +125,29 @@ def test_nothing_there_is_one_line() -> None:
         read_source(["nowhere.sh"])
     with pytest.raises(ReadError, match="is no override"):
         read_source(["=3"])
+
+
+FAILED = "Error executing job with overrides: "
+ITEMS = (
+    "'data.train_batch_size=128', \"data.val_files=[/a.parquet,/b.parquet]\", 'trainer.logger=[\"console\"]', "
+    "'trainer.nnodes=2', 'actor_rollout_ref.rollout.na"  # cut off
+)
+LISTED = f"(TaskRunner pid=7) something before\n{FAILED}[{ITEMS}\n"
+WORDS = {
+    "data.train_batch_size": 128,
+    "data.val_files": ["/a.parquet", "/b.parquet"],
+    "trainer.logger": ["console"],
+    "trainer.nnodes": 2,
+}
+
+
+def test_what_hydra_printed_of_a_failed_job_is_its_overrides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "failed.log").write_text(LISTED)
+    assert {one.key: one.override.value for one in read_source([str(tmp_path / "failed.log")]).written} == WORDS
+    monkeypatch.setattr("sys.stdin", io.StringIO(LISTED))
+    piped = read_source(["-"])
+    assert {one.key: one.override.value for one in piped.written} == WORDS
+    places = [
+        (one.place.line, LISTED.splitlines()[1][one.place.column - 1 :].startswith(one.key)) for one in piped.written
+    ]
+    assert places == [(2, True)] * 4
