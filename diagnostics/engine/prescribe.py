@@ -38,7 +38,7 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class _Patient:
+class _Case:
     """What remedies are computed from: the run, its facts, and the cards' expressions at its last row."""
 
     cards: Mapping[str, Card]
@@ -64,8 +64,8 @@ def prescribe(
     findings want different values for one key, the heavier one wins and the override says so. A key that would do
     nothing in this run is never prescribed.
     """
-    patient = _Patient(cards, run, about or facts(run), holds, measured)
-    wanted = [want for root in findings if root.root_cause is None for want in _for_group(root, findings, patient)]
+    case = _Case(cards, run, about or facts(run), holds, measured)
+    wanted = [want for root in findings if root.root_cause is None for want in _for_group(root, findings, case)]
     ordered = sorted(
         _sure_first(wanted, cards), key=lambda want: (want.place, -want.finding.severity, want.finding.first_step)
     )
@@ -89,7 +89,7 @@ def _may_follow(finding: Finding, wrong: Finding, cards: Mapping[str, Card]) -> 
     return finding.name in causes or (wrong.name in caused and wrong.first_step + SLACK < finding.first_step)
 
 
-def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) -> Iterator[_Wanted]:
+def _for_group(root: Finding, findings: Sequence[Finding], case: _Case) -> Iterator[_Wanted]:
     """What to try for a root and what follows from it, in order.
 
     A setting that is wrong by itself (a remedy that its card calls sure) is put right first, whichever finding of the
@@ -99,9 +99,9 @@ def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) ->
     """
     followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
     group = [root, *followers] if root.severity > Severity.INFO else followers
-    card = patient.cards.get(root.id)
+    card = case.cards.get(root.id)
     able = group[:1] if group[:1] == [root] and card and card.remedies else group
-    wants = {finding.id: list(_wants(finding, patient)) for finding in group}
+    wants = {finding.id: list(_wants(finding, case)) for finding in group}
     wishes = next((wants[finding.id] for finding in able if wants[finding.id]), [])
     sure = [want for finding in group for want in wants[finding.id] if want.sure]
     keys = {want.override.key for want in sure}
@@ -110,47 +110,45 @@ def _for_group(root: Finding, findings: Sequence[Finding], patient: _Patient) ->
     yield from (want.at(place) for place, want in enumerate(others, 2 if sure else 1))
 
 
-def _wants(finding: Finding, patient: _Patient) -> Iterator[_Wanted]:
+def _wants(finding: Finding, case: _Case) -> Iterator[_Wanted]:
     """The finding's remedies that fit, the first one of each key, in the card's order."""
-    card = patient.cards.get(finding.id)
+    card = case.cards.get(finding.id)
     keys: list[str] = []
     for remedy in card.remedies if card else ():
-        fits = card is not None and _fits(remedy, card, patient)
-        override = _override(remedy, finding, card, patient) if card and fits else None
+        fits = card is not None and _fits(remedy, card, case)
+        override = _override(remedy, finding, card, case) if card and fits else None
         if override is not None and override.key not in keys:
             keys.append(override.key)
             yield _Wanted(finding, len(keys), replace(override, rank=len(keys)), remedy.get("sure") is True)
 
 
-def _fits(remedy: Mapping[str, Any], card: Card, patient: _Patient) -> bool:
+def _fits(remedy: Mapping[str, Any], card: Card, case: _Case) -> bool:
     """Written for this framework, or for all that have the setting; at work in this run, and its `if` holds."""
-    framework = patient.run.source.framework
+    framework = case.run.source.framework
     if remedy.get("framework", family_of(framework)) != family_of(framework):
         return False
-    if "framework" not in remedy and not is_verl(patient.run) and not own_names(patient.run, str(remedy["key"])):
+    if "framework" not in remedy and not is_verl(case.run) and not own_names(case.run, str(remedy["key"])):
         return False
-    if idle(str(remedy["key"]), patient.about):
+    if idle(str(remedy["key"]), case.about):
         return False
     condition = remedy.get("if")
-    return condition is None or patient.holds(card, str(condition))
+    return condition is None or case.holds(card, str(condition))
 
 
-def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: _Patient) -> Override | None:
+def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, case: _Case) -> Override | None:
     """None where the new value cannot be computed, is the old one, or would be refused."""
-    key, run = str(remedy["key"]), patient.run
-    spelled = for_version(key, patient.about.version) if is_verl(run) else _own(run, key)
+    key, run = str(remedy["key"]), case.run
+    spelled = for_version(key, case.about.version) if is_verl(run) else _own(run, key)
     if spelled is None:
         return None
     old = value_of(run, spelled if spelled in run.config.values else key)
     try:
-        new = _new_value(remedy, old, card, patient)
+        new = _new_value(remedy, old, card, case)
     except RemedyError:
         return None
-    if _same(new, old) or (isinstance(new, Drop) and spelled not in run.config.values):
+    if _does_nothing(new, old, spelled, run) or (_is_verls_word(new, remedy) and not is_verl(run)):
         return None
-    if isinstance(new, str) and "framework" not in remedy and not is_verl(run):
-        return None  # a word of verl's means nothing to others
-    text, checked = _written(key, spelled, new, patient)
+    text, checked = _written(key, spelled, new, case)
     if checked is None:
         return None
     return Override(
@@ -167,26 +165,35 @@ def _override(remedy: Mapping[str, Any], finding: Finding, card: Card, patient: 
     )
 
 
-def _new_value(remedy: Mapping[str, Any], old: Any, card: Card, patient: _Patient) -> Any:
+def _does_nothing(new: Any, old: Any, key: str, run: Run) -> bool:
+    return _same(new, old) or (isinstance(new, Drop) and key not in run.config.values)
+
+
+def _is_verls_word(new: Any, remedy: Mapping[str, Any]) -> bool:
+    """Whether a value is a word, which means nothing to others where the remedy does not name them."""
+    return isinstance(new, str) and "framework" not in remedy
+
+
+def _new_value(remedy: Mapping[str, Any], old: Any, card: Card, case: _Case) -> Any:
     """What the remedy makes of the old value; raises RemedyError."""
     new = evaluate(
         remedy.get("to"),
         old,
-        lambda name: value_of(patient.run, name),
+        lambda name: value_of(case.run, name),
         whole=_is_whole(str(remedy["key"])),
-        signal=lambda text: patient.measured(card, text),
+        signal=lambda text: case.measured(card, text),
     )
     return _appended(old, new.value) if isinstance(new, Append) else new
 
 
-def _written(key: str, spelled: str, new: Any, patient: _Patient) -> tuple[str, str | None]:
+def _written(key: str, spelled: str, new: Any, case: _Case) -> tuple[str, str | None]:
     """The override to paste, and how it was checked; None there where it would be refused."""
-    run = patient.run
+    run = case.run
     text = as_override(key if is_verl(run) else spelled, new, run)
     if is_verl(run) and spelled != table.plain(key):
-        if not _of_its_kind(new, default_at(spelled, patient.about.version)):
+        if not _of_its_kind(new, default_at(spelled, case.about.version)):
             return text, None
-        remark = f"spelled as verl {patient.about.version} has it; since then it is {table.plain(key)}"
+        remark = f"spelled as verl {case.about.version} has it; since then it is {table.plain(key)}"
         return text.replace(table.plain(key), spelled, 1).lstrip("+"), remark
     return text, _check(text.partition("=")[0], new, run)
 

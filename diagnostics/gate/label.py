@@ -15,6 +15,7 @@ from klinic.diagnostics.smallfile import small_file
 from klinic.diagnostics.suggest import hint
 
 FILE = "expected.yaml"
+EXPECTED = {"verdict", "root_cause", "also", "first_step", "incident", "at_most"}
 SEVERITIES = {str(severity): severity for severity in Severity}
 VERDICTS = get_args(Verdict)
 SILENT_END = "ends-without-a-word"  # judged from what is missing, so no card matches it
@@ -51,17 +52,8 @@ def _names(expect: dict[str, Any], key: str) -> tuple[str, ...]:
 def read_label(folder: Path) -> Label:
     """The label beside a recording. Raises LabelError with file and key where something is missing or unknown."""
     path = folder / FILE
-    try:
-        content = yamlsound.read(small_file(path).decode("utf-8"), yaml.SafeLoader)
-        expect = dict(content["expect"])
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error
-    unknown = set(expect) - {"verdict", "root_cause", "also", "first_step", "incident", "at_most"}
-    if unknown:
-        raise LabelError(f"{path}: unknown key {sorted(unknown)[0]!r} under `expect`")
+    content, expect = _read(path)
     at_most = expect.get("at_most")
-    if at_most is not None and at_most not in SEVERITIES:
-        raise LabelError(f"{path}: at_most is {at_most!r}, not one of {', '.join(SEVERITIES)}")
     return Label(
         verdict=_verdict(expect, path),
         root_cause=_rules(expect, "root_cause", path),
@@ -72,6 +64,20 @@ def read_label(folder: Path) -> Label:
         fault=str(content.get("fault") or ""),
         seed=content.get("seed"),
     )
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A label's content, and what it says under `expect`."""
+    try:
+        content = yamlsound.read(small_file(path).decode("utf-8"), yaml.SafeLoader)
+        expect = dict(content["expect"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error
+    if unknown := sorted(set(expect) - EXPECTED):
+        raise LabelError(f"{path}: unknown key {unknown[0]!r} under `expect`")
+    if (at_most := expect.get("at_most")) is not None and at_most not in SEVERITIES:
+        raise LabelError(f"{path}: at_most is {at_most!r}, not one of {', '.join(SEVERITIES)}")
+    return content, expect
 
 
 def _verdict(expect: dict[str, Any], path: Path) -> tuple[str, ...]:

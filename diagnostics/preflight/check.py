@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -51,17 +51,21 @@ def preflight(
     of = reckoned(Settings(mended), gpu) if may_see_models(source, Settings(mended)) else None
     found += memory_findings(source, Settings(mended), of)
     found += card_findings(source, mended, train_rows(source, settings))
-    kept = [one for one in _deduplicated(found) if _wanted(one, select, ignore)]
     cards = tuple(card for card in installed_cards() if card.kind == "metric")
     return Report(
         source=source,
-        found=tuple(sorted(kept, key=lambda one: (one.place.file, one.place.line, one.place.column, -one.severity))),
+        found=_in_order(one for one in _deduplicated(found) if _wanted(one, select, ignore)),
         values=values,
         batch=batch_numbers(settings),
         arithmetic=tuple(arithmetic(settings)),
         seen=tuple(seen_by_rules(settings, cards)),
         memory=memory_text(of),
     )
+
+
+def _in_order(found: Iterable[Found]) -> tuple[Found, ...]:
+    """By place; where several stand at one, the gravest first."""
+    return tuple(sorted(found, key=lambda one: (one.place.file, one.place.line, one.place.column, -one.severity)))
 
 
 def _composable(source: Source) -> list[str]:

@@ -55,30 +55,23 @@ def _line(card: Card) -> str:
 
 
 def _index(families: Mapping[str, Sequence[Card]]) -> str:
-    total = sum(map(len, families.values()))
-    parts = [
-        f"# Rules\n\n{MADE}",
-        para(
-            f"{count(total, 'rule')} in {count(len(families), 'family').replace('familys', 'families')}. A rule is one "
-            "card: a YAML file written in [the grammar of cards](../grammar.md). `klinic explain NAME` shows a card in "
-            "the terminal."
-        ),
-    ]
-    for family, cards in families.items():
-        rows = [
-            (
-                card.id,
-                f"[{card.name}]({family}.md#{card.name})",
-                _severities(card),
-                card.status,
-                _needs(card),
-                _line(card),
-            )
-            for card in cards
-        ]
-        head = ("id", "name", "levels", "status", "needs", "says")
-        parts.append(f"## [{_title(family)}]({family}.md)\n\n{table(head, rows)}")
+    total = count(sum(map(len, families.values())), "rule")
+    kinds = count(len(families), "family").replace("familys", "families")
+    intro = para(
+        f"{total} in {kinds}. A rule is one card: a YAML file written in [the grammar of cards](../grammar.md). "
+        "`klinic explain NAME` shows a card in the terminal."
+    )
+    parts = [f"# Rules\n\n{MADE}", intro, *(_family_index(family, cards) for family, cards in families.items())]
     return "\n\n".join(parts) + "\n"
+
+
+def _family_index(family: str, cards: Sequence[Card]) -> str:
+    rows = [
+        (card.id, f"[{card.name}]({family}.md#{card.name})", _severities(card), card.status, _needs(card), _line(card))
+        for card in cards
+    ]
+    head = ("id", "name", "levels", "status", "needs", "says")
+    return f"## [{_title(family)}]({family}.md)\n\n{table(head, rows)}"
 
 
 def _needs(card: Card) -> str:

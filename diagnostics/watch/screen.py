@@ -71,30 +71,37 @@ def _order(look: Look) -> tuple[bool, int, str]:
 def _table(looks: Sequence[Look], width: int, most: int) -> Table:
     above = len(os.path.commonpath([str(Path(look.name).parent.absolute()) for look in looks])) + 1
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name, wide in (
-        ("", 7),
-        (tr("health"), 6),
-        (tr("run"), 0),
-        (tr("state"), 11),
-        (tr("step"), 9),
-        (tr("left"), 10),
-        (tr("worst finding"), 0),
-    ):
+    named = {
+        "": 7,
+        tr("health"): 6,
+        tr("run"): 0,
+        tr("state"): 11,
+        tr("step"): 9,
+        tr("left"): 10,
+        tr("worst finding"): 0,
+    }
+    for name, wide in named.items():
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=wide or 10, ratio=None if wide else 1)
     for look in looks[:most]:
-        found, worst = look.diagnosis, next(iter(look.findings()), None)
-        table.add_row(
-            Text(tr(_verdict(look)) if _verdict(look) else "-", STYLES.get(_verdict(look), "dim")),
-            str(found.health) if found else "-",
-            Text(tail(clean(str(Path(look.name).absolute())[above:]), max(16, (width - 60) // 2))),
-            Text(tr(look.state), "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
-            _step(look),
-            "" if look.left is None else in_words(look.left),
-            tr("{}, since step {}", worst.name, worst.first_step) if worst else "",
-        )
+        shown = tail(clean(str(Path(look.name).absolute())[above:]), max(16, (width - 60) // 2))
+        table.add_row(*_row(look, shown))
     if len(looks) > most:
         table.add_row("", "", Text(tr("and {} more", len(looks) - most), "dim"))
     return table
+
+
+def _row(look: Look, name: str) -> tuple[str | Text, ...]:
+    """A run in the table of several."""
+    verdict, worst = _verdict(look), next(iter(look.findings()), None)
+    return (
+        Text(tr(verdict) if verdict else "-", STYLES.get(verdict, "dim")),
+        str(look.diagnosis.health) if look.diagnosis else "-",
+        Text(name),
+        Text(tr(look.state), "bold yellow" if look.state in ("stalled", "interrupted", "failed") else ""),
+        _step(look),
+        "" if look.left is None else in_words(look.left),
+        tr("{}, since step {}", worst.name, worst.first_step) if worst else "",
+    )
 
 
 def _step(look: Look) -> str:

@@ -19,17 +19,7 @@ TAKES = ("run",)
 def deliver(message: Message, channel: Channel, timeout: float) -> None:
     """Run it without a shell; it is ended with everything it started where it takes too long. Raises Trouble."""
     words = [_filled(word, message) for word in channel.run]
-    try:
-        process = subprocess.Popen(  # noqa: S603 (the user's own command)
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise Trouble(f"{words[0]} cannot be run: {(error.strerror or str(error)).lower()}", again=False) from None
-    with process:
+    with _started(words) as process:
         try:
             _, said = process.communicate(json.dumps(message.data(), ensure_ascii=False).encode(), timeout)
         except subprocess.TimeoutExpired:
@@ -39,6 +29,14 @@ def deliver(message: Message, channel: Channel, timeout: float) -> None:
     if process.returncode:
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise Trouble(f"{words[0]} ended with {process.returncode}{': ' + last[0] if last else ''}", again=False)
+
+
+def _started(words: list[str]) -> subprocess.Popen[bytes]:
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    try:  # the user's own command
+        return subprocess.Popen(words, stdin=pipe, stdout=nowhere, stderr=pipe, start_new_session=True)  # noqa: S603
+    except OSError as error:
+        raise Trouble(f"{words[0]} cannot be run: {(error.strerror or str(error)).lower()}", again=False) from None
 
 
 def _filled(word: str, message: Message) -> str:
