@@ -7,8 +7,9 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from klinic.diagnostics.engine.diagnose import diagnose, installed_cards
-from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Diagnosis, Severity
+from klinic.diagnostics.gate.blamed import explained
 from klinic.diagnostics.gate.partings import Named, Parting, config_differences, partings
 from klinic.diagnostics.gate.regress import Level, compared, level
 from klinic.diagnostics.language import tr
@@ -144,7 +145,7 @@ def _from_all(own: Named, others: Sequence[Named]) -> list[Parting]:
 
 
 def _config(own: Named, others: Sequence[Named], found: Diagnosis | None) -> list[Item]:
-    """Settings of the run that no baseline has; with the findings that they explain."""
+    """Settings of the run that no baseline has; with the findings that they may explain."""
     rows = config_differences([*others, own])
     differing = [(key, values) for key, values in rows if values[-1] not in values[:-1] and not key.endswith(PLACES)]
     if not own.run.config or not all(one.run.config for one in others):
@@ -154,27 +155,17 @@ def _config(own: Named, others: Sequence[Named], found: Diagnosis | None) -> lis
     if not differing:
         none = tr("no setting that the baselines do not have")
         return [Item("config", "CONFIG", tr("config"), "passed", none, Severity.NONE)]
-    reasons = {key: explained(key, found.findings) if found else [] for key, _ in differing}
+    reasons = {key: explained(key, found.findings, values) if found else [] for key, values in differing}
     items = [_setting(key, values, reasons[key]) for key, values in differing]
     return sorted(items, key=lambda item: not reasons[item.name])[: 3 * MOST]
 
 
 def _setting(key: str, values: Sequence[str | None], why: Sequence[str]) -> Item:
-    """A setting with its values; why: the findings that it explains."""
+    """A setting with its values; why: the findings that it may explain."""
     *before, new = (plain(value) for value in values)
     said = f"{listed(list(dict.fromkeys(before)))} -> {new}"
-    said += tr("; explains {}", listed(why)) if why else tr("; no finding names it")
+    said += tr("; may explain {}", listed(why)) if why else tr("; no finding names it")
     return Item("config", "CONFIG", key, "remark", said, Severity.INFO)
-
-
-def explained(key: str, findings: Sequence[Finding]) -> list[str]:
-    """The findings, at warn or above once, whose cards would change this setting to cure them; roots first."""
-    keys = {
-        card.name: {str(one["key"]) for one in card.data.get("try") or () if "key" in one} for card in installed_cards()
-    }
-    loud = [one for one in findings if one.peak >= Severity.WARN]
-    hits = [one for one in loud if key in keys.get(one.name, ())]
-    return [one.name for one in sorted(hits, key=lambda one: (one.root_cause is not None, one.first_step))]
 
 
 def is_same(one: str, other: str) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from klinic.diagnostics.gate.compare import compare, explained
+from klinic.diagnostics.gate.blamed import explained
+from klinic.diagnostics.gate.compare import compare
 from klinic.diagnostics.gate.partings import Named
 from klinic.diagnostics.gate.regress import level
 from klinic.diagnostics.readers import open_run
@@ -35,7 +38,7 @@ def test_a_fault_regresses_and_its_setting_is_named(klinic, recordings):
     flat = " ".join(out.split())
     assert code == 1
     assert "FAILED critic/score/mean 0 at step 40, worse" in flat and "(2 baselines)" in flat
-    assert "actor_rollout_ref.actor.optim.lr 0.0001 -> 0.01; explains update-too-large" in flat
+    assert "actor_rollout_ref.actor.optim.lr 0.0001 -> 0.01; may explain update-too-large" in flat
     assert "experiment_name" not in flat and "step 1: actor/lr 0.01" in flat
     assert "rollout_corr/k3_kl 0" not in flat.split("passed")[0], "rounding noise is no regression"
 
@@ -104,3 +107,17 @@ def test_only_findings_explain_settings(recordings):
     found = diagnose(open_run(recordings / "faults/actor-lr-too-high-s1")).findings
     assert explained("actor_rollout_ref.actor.optim.lr", found)[0] == "update-too-large"
     assert explained("data.seed", found) == []
+    lr = "actor_rollout_ref.actor.optim.lr"
+    assert explained(lr, found, ("0.0001", "0.01"))[0] == "update-too-large"
+
+
+def test_a_setting_that_went_the_other_way_explains_nothing_and_another_reward_what_is_seen_in_it(recordings):
+    from klinic.diagnostics.engine.diagnose import diagnose
+
+    found = diagnose(open_run(recordings / "faults/nan-reward-s1")).findings
+    critic = [replace(one, evidence=(replace(one.evidence[0], text="critic/vf_loss", expression=""),)) for one in found]
+    lr, function = "actor_rollout_ref.actor.optim.lr", "reward.custom_reward_function.name"
+    assert explained(lr, critic, ("0.0001", "0.01")) == ["nan-inf"]
+    assert explained(lr, critic, ("0.01", "0.0001")) == []
+    assert explained(function, found, (None, "nan_sometimes")) == ["nan-inf"]
+    assert explained(function, critic, (None, "nan_sometimes")) == []
