@@ -14,6 +14,7 @@ from klinic.dashboards.figures.theme import MONO, SANS, Look
 
 HEIGHT = 208
 FEW = 8  # so few steps are counted one by one on the axis
+DOTS = 60  # a line of no more points shows each
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def layout(look: Look, axis: Axis, window: tuple[float, float] | None, *, log: b
         "dragmode": "zoom",
         "showlegend": False,
         "uirevision": "kept",
-        "meta": {"near": list(axis.near), "log": log, "few": FEW},
+        "meta": {"near": list(axis.near), "log": log, "few": FEW, "dots": DOTS},
     }
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from klinic.dashboards.figures.arrays import POINTS, Floats, Ints, kept, packed
 from klinic.dashboards.figures.column import Column
+from klinic.dashboards.figures.frame import DOTS
 from klinic.dashboards.figures.text import plain
 from klinic.dashboards.figures.theme import MONO, Look
 
 Trace = dict[str, Any]
-DOTS = 60  # a line of fewer points shows them
 
 
 def chosen(column: Column, rows: tuple[int, int], points: int) -> Ints:
