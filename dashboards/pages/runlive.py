@@ -94,8 +94,7 @@ def _register_zoom(app: Dash, context: Context) -> None:
 def _register_tick(app: Dash, context: Context) -> None:
     def tick(_n: Any, seen: Seen, view: Any, window: Any, ui: Any) -> Any:
         entry, look = context.shelf.entry(seen["run"]), look_of(ui)
-        going = entry is not None and entry.state() in ("running", "stalled")
-        progress = banner.progress(entry, look.lang) if entry and going else no_update
+        progress = _progress(entry, look.lang)
         if entry is None or entry.scene is None or entry.stamp == seen["version"]:
             return [no_update, no_update, no_update, progress, *(no_update for _ in PARTS)]
         news, now, redraw = _moved(entry, seen, look, view, window)
@@ -114,6 +113,13 @@ def _register_tick(app: Dash, context: Context) -> None:
         State("ui", "data"),
         prevent_initial_call=True,
     )(tick)
+
+
+def _progress(entry: Entry | None, lang: Lang) -> Any:
+    """What moves without a new step: how long a run was silent, or that it is gone."""
+    if entry is None:
+        return banner.gone(lang)
+    return banner.progress(entry, lang) if entry.state() in ("running", "stalled") else no_update
 
 
 def _moved(entry: Entry, seen: Seen, look: Look, view: Any, window: Any) -> tuple[Any, dict[str, Any], Any]:

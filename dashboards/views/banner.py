@@ -33,6 +33,11 @@ def progress(entry: Entry, lang: Lang) -> list[Component]:
     return [state_badge(state, say), html.Span(say("run.pause").join(filter(None, words)))]
 
 
+def gone(lang: Lang) -> Component:
+    """In the place of the progress: the run was there, and is no more."""
+    return html.Span([icon("broken"), speaker(lang)("run.gone")], className="state state-failed", role="status")
+
+
 def _steps(entry: Entry, lang: Lang) -> str:
     if entry.run is None or entry.run.steps is None:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,8 +124,11 @@ def _scale(first: int, last: int) -> Component:
 
 
 def _marks(first: int, last: int) -> list[int]:
-    """Five steps of the axis at most, a whole number of steps apart where there are few."""
-    return sorted({round(first + (last - first) * part / 4) for part in range(5)})
+    """Six steps of the axis at most: multiples of 1, 2 or 5 times a power of ten (`news.js` does the same)."""
+    least = max((last - first) / 5, 1)
+    power = 10 ** math.floor(math.log10(least))
+    every = next(size * power for size in (1, 2, 5, 10) if size * power >= least)
+    return list(range(-(-first // every) * every, last + 1, every))
 
 
 def loud(found: Diagnosis) -> list[Finding]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from dash import html
 
+from klinic.dashboards.figures.arrays import Floats
 from klinic.dashboards.figures.scene import last_value, signs
 from klinic.dashboards.figures.spark import spark
 from klinic.dashboards.figures.text import number
@@ -13,35 +15,37 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.parts import Component, badge, drawing, icon
 from klinic.dashboards.words import retold_in, speaker, unit_word, vital_title
+from klinic.diagnostics.engine.curves import thinned
 from klinic.diagnostics.engine.model import Vital
+from klinic.diagnostics.engine.vitals import SPARK, VitalSign
 
 
 def cards(entry: Entry, lang: Lang) -> list[Component]:
     """A card for each vital sign, in their order."""
-    found = entry.diagnosis
-    return [card(vital, lang) for vital in (found.vitals if found else unjudged(entry))]
+    if entry.diagnosis is None:
+        return [_unjudged_card(vital, lang) for vital in unjudged(entry)]
+    return [card(vital, lang) for vital in entry.diagnosis.vitals]
 
 
 def unjudged(entry: Entry) -> list[Vital]:
-    """The vital signs of a run that is not judged yet: their last values."""
+    """The vital signs of a run that is not judged yet: their last values and curves."""
     scene = entry.scene
-    return [
-        Vital(
-            sign.name,
-            sign.metric,
-            sign.title,
-            sign.unit,
-            value=last_value(scene.values(sign.metric)),
-            low=None,
-            high=None,
-            status="unknown",
-            score=None,
-            trend="unknown",
-            spark=(),
-        )
-        for sign in (signs() if scene else ())
-        if scene
-    ]
+    return [_unjudged(sign, scene.values(sign.metric)) for sign in signs()] if scene else []
+
+
+def _unjudged(sign: VitalSign, values: Floats) -> Vital:
+    curve = tuple(thinned(values.astype(np.float64), SPARK)) if len(values) else ()
+    return Vital(
+        sign.name, sign.metric, sign.title, sign.unit, value=last_value(values), low=None, high=None,
+        status="unknown", score=None, trend="unknown", spark=curve,
+    )  # fmt: skip
+
+
+def _unjudged_card(vital: Vital, lang: Lang) -> Component:
+    """What is known while the rules are being applied; of the range and the status it says nothing."""
+    title = html.H3(vital_title(vital.name, vital.title, lang))
+    value = html.Div([html.Strong(number(vital.value)), _unit(vital, lang)], className="value")
+    return html.Div([title, value, drawing(drawn(vital))], className="vital read", title=vital.metric)
 
 
 def card(vital: Vital, lang: Lang) -> Component:
@@ -64,7 +68,7 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
         return [title, html.Div("–", className="value"), html.Div(say("run.notlogged"), className="range")]
     arrow = [icon(f"trend-{vital.trend}"), html.Span(say(f"trend.{vital.trend}"), className="sr")]
     value = html.Div(
-        [html.Strong(number(vital.value)), *arrow, html.Span(unit_word(vital.unit, lang), className="unit")],
+        [html.Strong(number(vital.value)), *arrow, _unit(vital, lang)],
         className="value",
     )
     return [
@@ -73,6 +77,10 @@ def face(vital: Vital, lang: Lang) -> list[Component]:
         drawing(drawn(vital)),
         html.Div(_range(vital, lang), className="range"),
     ]
+
+
+def _unit(vital: Vital, lang: Lang) -> Component:
+    return html.Span(unit_word(vital.unit, lang), className="unit")
 
 
 def _range(vital: Vital, lang: Lang) -> list[Component]:
