@@ -13,19 +13,9 @@ from klinic.dashboards.figures.scene import signs
 from klinic.dashboards.figures.text import cut, number
 from klinic.dashboards.figures.theme import Lang, Look
 from klinic.dashboards.figures.view import View
+from klinic.dashboards.pages import several
 from klinic.dashboards.pages.context import Context, look_of, query
 from klinic.dashboards.pages.explore import chart, field, kind_of, legend
-from klinic.dashboards.pages.several import (
-    Charts,
-    choice_labels,
-    chosen,
-    keep_up,
-    known_of,
-    named,
-    offered,
-    readable,
-    viewed,
-)
 from klinic.dashboards.views.parts import BY_SEVERITY, Component, badge, icon, message, run_url
 from klinic.dashboards.words import speaker, when
 
@@ -37,14 +27,14 @@ MORE = ("actor/entropy", "actor/grad_norm", "response_length/mean")
 def layout(context: Context, look: Look, search: str) -> Component:
     """The runs of the URL, or the question which."""
     say = speaker(look.lang)
-    picked = chosen(context, query(search).get("run", []))
+    picked = several.chosen(context, query(search).get("run", []))
     pick = dcc.Dropdown(
         id="compare-runs",
-        options=offered(context),
+        options=several.offered(context),
         value=picked,
         multi=True,
         placeholder=say("compare.pick"),
-        labels=choice_labels(look.lang),
+        labels=several.choice_labels(look.lang),
     )
     axes = [{"label": say(f"explore.x.{kind}"), "value": kind} for kind in ("step", "time")]
     across = dcc.RadioItems(id="compare-x", options=axes, value="step", inline=True, className="radio")
@@ -62,7 +52,7 @@ def body(runs: Sequence[Named], look: Look, kind: str, window: Any = None) -> Co
     say = speaker(look.lang)
     if len(runs) < 2:
         return message(say("compare.title"), say("compare.pick"))
-    view = viewed(window, kind_of(kind))
+    view = several.viewed(window, kind_of(kind))
     charts = [chart(runs, name, look, view, kind_of(kind)) for name in shared(runs)]
     return html.Section([legend(runs), html.Div(charts, className="charts")], className="card")
 
@@ -94,10 +84,10 @@ def _card(title: str, content: Component) -> Component:
     return html.Section([html.H2(title), content], className="card")
 
 
-def _table(heads: Sequence[Component], rows: Sequence[Sequence[Component]]) -> Component:
+def _table(heads: Sequence[Component], rows: Sequence[Sequence[Component]], kind: str = "") -> Component:
     top = html.Thead(html.Tr([html.Th(head, scope="col") for head in heads]))
     body_ = html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows])
-    return html.Div(html.Table([top, body_], className="table"), className="wide-table")
+    return html.Div(html.Table([top, body_], className=f"table {kind}"), className="wide-table", tabIndex=0)
 
 
 def _heads(runs: Sequence[Named]) -> list[Component]:
@@ -122,7 +112,7 @@ def _partings(runs: Sequence[Named], lang: Lang) -> Component:
         for part in found[:SHOWN]
     ]
     heads = _heads(runs) if len(runs) == 2 else [say("compare.one"), say("compare.other")]
-    return _table([say("runs.step"), say("compare.metric"), *heads], rows)
+    return _table([say("runs.step"), say("compare.metric"), *heads], rows, "parted")
 
 
 def _ends(runs: Sequence[Named], names: Sequence[str], lang: Lang) -> Component:
@@ -174,18 +164,20 @@ def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
     def show(ids: Any, kind: Any, window: Any, ui: Any) -> Any:
-        entries = readable(context, ids or [])
-        return body(named(entries), look_of(ui), str(kind), window), known_of(entries)
+        entries = several.readable(context, ids or [])
+        return body(several.named(entries), look_of(ui), str(kind), window), several.known_of(entries)
 
-    def charts(runs: Sequence[Named], kind: Any, _window: Any, _ui: Any) -> Charts:
+    def charts(runs: Sequence[Named], kind: Any, _window: Any, _ui: Any) -> several.Charts:
         return shared(runs), View(), kind_of(str(kind))
 
-    keep_up(app, context, "compare", ("x",), show, charts)
+    several.keep_up(app, context, "compare", ("x",), show, charts)
 
     def tell(ids: Any, _n: Any, told: Any, ui: Any) -> Any:
-        entries = readable(context, ids or [])
-        now = known_of(entries)
-        return (tables(named(entries), look_of(ui).lang), now) if now != told or not now else (no_update, no_update)
+        entries = several.readable(context, ids or [])
+        now = several.known_of(entries)
+        if now and now == told:
+            return no_update, no_update
+        return tables(several.named(entries), look_of(ui).lang), now
 
     app.callback(
         Output("compare-tables", "children"),

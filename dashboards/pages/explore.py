@@ -11,24 +11,12 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 from klinic.dashboards.figures.overlay import Across, Named, overlay
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
+from klinic.dashboards.pages import several
 from klinic.dashboards.pages.context import Context, look_of, one, query
-from klinic.dashboards.pages.several import (
-    MAX_SPAN,
-    Charts,
-    choice_labels,
-    chosen,
-    keep_up,
-    known_of,
-    named,
-    offered,
-    readable,
-    steps,
-    viewed,
-)
-from klinic.dashboards.views.charts import graph
+from klinic.dashboards.views.charts import graph, unit_of
 from klinic.dashboards.views.parts import Component, message
 from klinic.dashboards.words import meaning, retold_in, speaker, unit_word
-from klinic.diagnostics.knowledge import metric
+from klinic.diagnostics.engine.story import capital
 
 Params = Mapping[str, list[str]]
 MAX_CHARTS = 12
@@ -38,8 +26,8 @@ FIRST = "critic/score/mean|actor/ppo_kl|actor/entropy$|actor/grad_norm"
 def layout(context: Context, look: Look, search: str) -> Component:
     """Controls above, charts below; what they say stands in the URL."""
     params, say = query(search), speaker(look.lang)
-    ids = offered(context)
-    picked = chosen(context, params.get("run", [])) or ids[:1]
+    ids = several.offered(context)
+    picked = several.chosen(context, params.get("run", [])) or ids[:1]
     title = html.H1(say("explore.title"), className="sr")
     stores = [dcc.Store(id="explore-known", data={}), dcc.Store(id="explore-window")]
     shown = html.Div(id="explore-body")
@@ -54,7 +42,7 @@ def _controls(params: Params, ids: Sequence[str], picked: Sequence[str], look: L
         value=list(picked),
         multi=True,
         placeholder=say("explore.runs"),
-        labels=choice_labels(look.lang),
+        labels=several.choice_labels(look.lang),
     )
     pattern = dcc.Input(
         id="explore-pattern",
@@ -65,7 +53,7 @@ def _controls(params: Params, ids: Sequence[str], picked: Sequence[str], look: L
         placeholder=say("explore.pattern"),
     )
     made = [field(say("explore.runs"), runs, "wide"), field(say("explore.metrics"), pattern, "wide")]
-    return html.Div([*made, *_ways(params, look), _export(look)], className="card controls")
+    return html.Div([*made, *_ways(params, look)], className="card controls")
 
 
 def _ways(params: Params, look: Look) -> list[Component]:
@@ -77,7 +65,13 @@ def _ways(params: Params, look: Look) -> list[Component]:
     chosen = ["log"] if one(params, "log") else []
     log = dcc.Checklist(id="explore-log", options=options, value=chosen, className="radio")
     span = dcc.Input(
-        id="explore-span", type="number", min=0, max=MAX_SPAN, step=1, value=steps(one(params, "span")), debounce=0.3
+        id="explore-span",
+        type="number",
+        min=0,
+        max=several.MAX_SPAN,
+        step=1,
+        value=several.steps(one(params, "span")),
+        debounce=0.3,
     )
     return [field(say("explore.x"), across), field("", log), field(say("explore.smooth"), span)]
 
@@ -124,19 +118,20 @@ def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Acro
     try:
         names = matching(runs, pattern)
     except ValueError as error:
-        return message(say("explore.title"), say("explore.bad", why=retold_in(str(error), look.lang)), kind="error")
+        why = say("explore.bad.why", why=capital(retold_in(str(error), look.lang)))
+        return message(say("explore.bad"), why, html.Code(pattern), kind="error")
     if not names:
-        return message(say("explore.title"), say("explore.none"))
+        return message(say("explore.none"), say("explore.none.why"))
     note = html.P(say("explore.more", n=len(names), m=MAX_CHARTS), className="meta")
     more = [note] if len(names) > MAX_CHARTS else []
+    top = html.Div([html.Div([legend(runs), *more]), _export(look)], className="top over")
     drawn = [chart(runs, name, look, view, kind) for name in names[:MAX_CHARTS]]
-    return html.Section([legend(runs), *more, html.Div(drawn, className="charts")], className="card")
+    return html.Section([top, html.Div(drawn, className="charts")], className="card")
 
 
 def chart(runs: Sequence[Named], name: str, look: Look, view: View, kind: Across) -> Component:
     """One metric of all runs."""
-    info = metric(name)
-    unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
+    unit = html.Span(unit_word(unit_of(name), look.lang), className="unit")
     title = html.Figcaption([html.H3([html.Code(name), unit])], title=meaning(name, look.lang))
     return html.Figure([title, graph(name, overlay(runs, name, look, view, kind))], className="chart")
 
@@ -151,15 +146,17 @@ def register(app: Dash, context: Context) -> None:
     """The callbacks of the page."""
 
     def show(ids: Any, pattern: Any, kind: Any, log: Any, span: Any, window: Any, ui: Any) -> Any:
-        entries, across = readable(context, ids or []), kind_of(str(kind))
-        view = viewed(window, across, span=span, log=bool(log))
-        drawn = body(named(entries), str(pattern or ""), look_of(ui), view, across)
-        return drawn, known_of(entries)
+        entries, across = several.readable(context, ids or []), kind_of(str(kind))
+        view = several.viewed(window, across, span=span, log=bool(log))
+        drawn = body(several.named(entries), str(pattern or ""), look_of(ui), view, across)
+        return drawn, several.known_of(entries)
 
-    def charts(runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _window: Any, _ui: Any) -> Charts:
-        return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=steps(span)), kind_of(str(kind))
+    def charts(
+        runs: Sequence[Named], pattern: Any, kind: Any, _log: Any, span: Any, _window: Any, _ui: Any
+    ) -> several.Charts:
+        return matching(runs, str(pattern or ""))[:MAX_CHARTS], View(span=several.steps(span)), kind_of(str(kind))
 
-    keep_up(app, context, "explore", ("pattern", "x", "log", "span"), show, charts)
+    several.keep_up(app, context, "explore", ("pattern", "x", "log", "span"), show, charts)
 
     app.clientside_callback(
         ClientsideFunction("klinic", "explored"),

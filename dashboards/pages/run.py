@@ -30,9 +30,11 @@ def layout(context: Context, look: Look, search: str) -> Component:
         return context.wait(name, message(say("run.begins"), say("run.begins.why.empty"), kind="waiting"))
     if entry is None and context.shelf.ready.is_set():
         why = say("run.missing.why", id=name, roots=context.roots)
-        return context.wait(name, message(say("run.missing"), why, kind="error"))
+        return context.wait(name, message(say("run.missing"), why, _home(say), kind="error"))
     if entry is not None and entry.standing == "broken":
-        return message(say("run.broken"), retold_in(entry.problem, look.lang), html.Code(entry.path), kind="error")
+        return message(
+            say("run.broken"), retold_in(entry.problem, look.lang), html.Code(entry.path), _home(say), kind="error"
+        )
     view = dcc.Store(id="view", data=view_of(params, first_tab(entry)))
     if entry is None or entry.standing == "waiting":
         return context.wait(name, loading(say("run.loading")))
@@ -40,6 +42,10 @@ def layout(context: Context, look: Look, search: str) -> Component:
         [view, context.clock("run-tick"), *_stores(entry, look, view.data), *_parts(entry, look, view.data)],
         className="run",
     )
+
+
+def _home(say: Say) -> Component:
+    return dcc.Link(say("nav.runs"), href="/", className="button")
 
 
 def view_of(params: Mapping[str, list[str]], first: str = "vitals") -> dict[str, Any]:
@@ -76,7 +82,7 @@ def _parts(entry: Entry, look: Look, view: Mapping[str, Any]) -> list[Component]
     top = html.Div([banner.head(entry, lang), _actions(entry, lang)], className="top")
     rows = html.Div(timeline.timeline(entry, lang, view["finding"]), id="run-timeline")
     about = html.Div(finding.detail(entry, lang, view["finding"]), id="run-detail")
-    shown = html.Div(body(entry, look, view, None), id="run-body")
+    shown = html.Div(body(entry, look, view, None), id="run-body", role="tabpanel")
     return [
         top,
         html.Div(banner.banner(entry, lang), id="run-banner"),

@@ -59,13 +59,13 @@ def layout(context: Context, look: Look, _search: str) -> Component:
 
 
 def counted(entries: Iterable[Entry], lang: Lang) -> list[Component]:
-    """`12 runs: 7 healthy, 3 watch, 2 sick; 1 stalled`."""
+    """`12 runs, 2 sick, 3 watch, 7 healthy, 1 stalled`: the worst first, as the chips and the rows."""
     say, entries = speaker(lang), list(entries)
     kinds = Counter(status(entry) for entry in entries)
     states = Counter(state for entry in entries if (state := entry.state()) in ("running", "stalled", "interrupted"))
     total = say("runs.count.one") if len(entries) == 1 else say("runs.count", n=f"{len(entries):,}")
     parts: list[Component] = [html.Strong(total)]
-    for kind in ("healthy", "watch", "sick", "broken", "read", "waiting"):
+    for kind in ("sick", "watch", "healthy", "broken", "read", "waiting"):
         if kinds[kind]:
             parts.append(html.Span([icon(kind), f"{kinds[kind]:,} {say(f'status.{kind}')}"], className=f"badge {kind}"))
     for state, many in states.items():

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from klinic.dashboards.figures.chart import Chart, Figure, figure, shown
 from klinic.dashboards.figures.frame import CONFIG, HEIGHT
-from klinic.dashboards.figures.scene import Scene
+from klinic.dashboards.figures.scene import Scene, signs
 from klinic.dashboards.figures.theme import Look
 from klinic.dashboards.figures.view import View
 from klinic.dashboards.panels import Panel
@@ -36,12 +36,18 @@ def chart_card(scene: Scene, chart: Chart, look: Look, view: View) -> Component:
 
 def caption(chart: Chart, names: list[str], look: Look) -> Component:
     """Title, unit, and the metric's name in mono."""
-    info = metric(names[0]) if names else None
-    unit = html.Span(unit_word(info.unit, look.lang), className="unit") if info else html.Span()
+    unit = html.Span(unit_word(unit_of(names[0]), look.lang) if names else "", className="unit")
     key = names[0] if len(names) == 1 else ", ".join(chart.metrics[:1]) + (" …" if len(names) > 1 else "")
     about = meaning(names[0], look.lang) if names else ""
     heading = html.H3([chart_title(chart.key, look.lang), unit])
     return html.Figcaption([heading, html.Code(key, title="\n".join(names))], title=about)
+
+
+def unit_of(name: str) -> str:
+    """A metric's unit: the one on its card where it is a vital sign; "" where nobody knows it."""
+    sign = next((sign for sign in signs() if sign.metric == name), None)
+    info = metric(name)
+    return sign.unit if sign else info.unit if info else ""
 
 
 def graph(key: str, drawn: Figure, **settings: Any) -> Component:

@@ -15,7 +15,7 @@ from klinic.dashboards.figures.theme import Lang
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.banner import headline, progress
 from klinic.dashboards.views.parts import Component, badge, drawing, icon, run_url, state_badge
-from klinic.dashboards.words import duration, named, retold_in, speaker
+from klinic.dashboards.words import duration, named, retold_in, speaker, vital_title
 from klinic.diagnostics.engine.model import Vital
 
 FRESH_S = 1800.0  # so long a changed verdict stands out
@@ -68,7 +68,12 @@ def tile(entry: Entry, lang: Lang, now: float, place: int = 0) -> Component:
     """One run: how it stands, what it is called, why, its score, how far it is; it leads to the run's page."""
     kind, state, since = status(entry), entry.state(now), turned(entry, now)
     title = html.H2(_name(entry, 60), title=entry.id, className="name")
-    body = [_top(entry, lang, state, since), title, html.P(cut(_why(entry, lang), 160), className="why"), _score(entry)]
+    body = [
+        _top(entry, lang, state, since),
+        title,
+        html.P(cut(_why(entry, lang), 160), className="why"),
+        _score(entry, lang),
+    ]
     foot = html.Div([*progress(entry, lang), html.Span(named(entry.id)[0], className="project")], className="foot")
     classes = ["tile", kind, f"is-{state or 'over'}", "turned" if since is not None else ""]
     spoken = f"{speaker(lang)(f'status.{kind}')}, {entry.id}"
@@ -88,7 +93,8 @@ def _top(entry: Entry, lang: Lang, state: str, since: float | None) -> Component
         )
         parts.append(html.Span(told, className="was"))
     if entry.diagnosis:
-        parts.append(html.Span(str(entry.diagnosis.health), className="num", title=say("run.health")))
+        number_ = html.Strong(str(entry.diagnosis.health))
+        parts.append(html.Span([html.Span(say("run.health"), className="label"), " ", number_], className="num"))
     return html.Div(parts, className="top")
 
 
@@ -109,12 +115,13 @@ def _why(entry: Entry, lang: Lang) -> str:
     return "" if entry.diagnosis.verdict == "healthy" else headline(entry, entry.diagnosis, lang)
 
 
-def _score(entry: Entry) -> Component:
+def _score(entry: Entry, lang: Lang) -> Component:
     vital = _shown(entry)
     if vital is None:
         return html.Div(className="curve")
     drawn = drawing(spark(vital.spark, vital.low, vital.high, vital.status))
-    return html.Div([drawn, html.Strong(number(vital.value))], className="curve", title=vital.title)
+    label = html.Span(vital_title(vital.name, vital.title, lang), className="label")
+    return html.Div([drawn, html.Div([html.Strong(number(vital.value)), label], className="last")], className="curve")
 
 
 def _shown(entry: Entry) -> Vital | None:

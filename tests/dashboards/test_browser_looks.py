@@ -64,4 +64,37 @@ def test_a_bad_expression_says_what_is_wrong_with_it(recorded, visit) -> None:
     page = visit(f"{recorded}/explore?m=((", locale="en-US")
     page.wait_for_selector(".message.error")
     words = page.inner_text(".message.error")
-    assert "unclosed group" in words and "str.contains" not in words
+    assert "Unclosed group" in words and "str.contains" not in words
+
+
+def test_parts_that_scroll_begin_at_what_was_asked_for(recorded, visit) -> None:
+    page = visit(f"{recorded}/run?{SICK}&tab=log", width=390, height=844)
+    page.wait_for_selector(".log .line")
+    inside = """() => {
+      const list = document.querySelector('.tabs').getBoundingClientRect();
+      const tab = document.querySelector('.tabs .chosen').getBoundingClientRect();
+      return tab.left >= list.left - 1 && tab.right <= list.right + 1;
+    }"""
+    page.wait_for_function(inside)
+    page.wait_for_function("""() => {
+      const log = document.querySelector('.log');
+      return log.scrollTop > 100 && log.scrollTop + log.clientHeight > log.scrollHeight - 2;
+    }""")
+
+
+def test_tables_below_each_other_have_their_runs_in_the_same_places(recorded, visit) -> None:
+    page = visit(f"{recorded}/compare?{SICK}&{RESUMED}", width=1280)
+    page.wait_for_selector("#compare-tables .table >> nth=3")
+    places = page.evaluate("""() => [...document.querySelectorAll('#compare-tables .table')].map(table =>
+      [...table.querySelectorAll('th')].slice(-2).map(head => Math.round(head.getBoundingClientRect().left)))""")
+    assert len(places) == 4
+    assert all(max(column) - min(column) <= 8 for column in zip(*places, strict=True))
+
+
+def test_the_controls_of_the_explorer_stand_in_one_line(recorded, visit) -> None:
+    page = visit(f"{recorded}/explore?{SICK}", width=1280)
+    page.wait_for_selector("[data-export]")
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.controls .field')].map(one => one.getBoundingClientRect().top)"
+    )
+    assert max(tops) - min(tops) < 2
