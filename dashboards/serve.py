@@ -52,12 +52,3 @@ def listen(
         return make_server(host, port, app.server, threaded=True)
     except (OSError, SystemExit) as error:
         fail(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', '') or 'address in use'}; try --port 0")
-
-
-def in_background(
-    shelf: Shelf, *, host: str = "127.0.0.1", port: int = 0, refresh: float = 1.0, token: str = ""
-) -> BaseWSGIServer:
-    """A server that answers in a thread of its own; `shutdown()` ends it."""
-    server = listen(shelf, host=host, port=port, refresh=refresh, token=token)
-    threading.Thread(target=server.serve_forever, name="klinic-dashboard", daemon=True).start()
-    return server

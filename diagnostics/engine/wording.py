@@ -23,11 +23,6 @@ MAX_VALUE = 160
 NAME = "name"
 
 
-def fields_of(text: str) -> set[tuple[str, str]]:
-    """(field, word) of every field in a text; the word is "" where the field has none."""
-    return {(hit[1], hit[2] or "") for hit in _FIELD.finditer(text)}
-
-
 def worded(text: str, groups: Mapping[str, str], config: Config, framework: str = "") -> str:
     """A card's text with its fields filled in; an unknown field outside of brackets reads "?"."""
     return _filled(text, lambda hit: _said(hit, groups, config, framework), lambda hit: "?")

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from werkzeug.serving import BaseWSGIServer
 
 from klinic.dashboards.figures.scene import Scene
-from klinic.dashboards.serve import in_background
+from klinic.dashboards.serve import listen
 from klinic.dashboards.store import Shelf
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.readers import open_run
@@ -38,10 +40,22 @@ def long_run() -> Scene:
     return Scene(run, diagnose(run))
 
 
+def answering(shelf: Shelf, **settings: object) -> BaseWSGIServer:
+    """A server that answers in a thread of its own; `shutdown()` ends it."""
+    server = listen(shelf, refresh=0.5, **settings)  # type: ignore[arg-type]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture(name="answering")
+def _answering() -> Callable[[Shelf], BaseWSGIServer]:
+    return answering
+
+
 @contextmanager
 def serving(*roots: str, **settings: object) -> Iterator[str]:
     shelf = Shelf(roots, refresh=0.3)
-    server = in_background(shelf, refresh=0.5, **settings)  # type: ignore[arg-type]
+    server = answering(shelf, **settings)
     shelf.start()
     try:
         yield f"http://127.0.0.1:{server.port}"

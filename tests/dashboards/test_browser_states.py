@@ -43,13 +43,12 @@ def test_two_browsers_do_not_disturb_each_other(recorded, visit) -> None:
     assert "tab=" not in two.url
 
 
-def test_a_page_says_when_the_dashboard_has_ended(recordings, chromium, opened) -> None:
+def test_a_page_says_when_the_dashboard_has_ended(recordings, chromium, opened, answering) -> None:
     """Ended servers are no error of the page: the visit's watch over the console is left out here."""
-    from klinic.dashboards.serve import in_background
     from klinic.dashboards.store import Shelf
 
     shelf = Shelf([str(recordings / SICK)], refresh=0.3)
-    server = in_background(shelf, refresh=0.5)
+    server = answering(shelf)
     shelf.start()
     context = chromium.new_context()
     opened.append(context)

@@ -6,7 +6,6 @@ import itertools
 import re
 
 from klinic.diagnostics.engine.library import BUILTIN, folders, load_cards
-from klinic.diagnostics.engine.wording import fields_of
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 KEY = re.compile(r"(?:actor_rollout_ref|critic|data|algorithm|trainer|reward|ray_kwargs)(?:\.[a-z_0-9]+)+")
@@ -25,7 +24,7 @@ def test_every_remedy_is_told_in_chinese() -> None:
         assert card.tries("zh")[0]["because"] == told[0]["because"] != card.tries("en")[0]["because"], card.name
 
 
-def test_every_incident_is_told_in_chinese() -> None:
+def test_every_incident_is_told_in_chinese(fields_of) -> None:  # type: ignore[no-untyped-def]
     incidents = [card for card in CARDS if card.kind == "incident"]
     for card, part in itertools.product(incidents, ("cause", "fix")):
         english, chinese = card.text(part), card.text(part, "zh")

@@ -12,7 +12,7 @@ from klinic.diagnostics.engine.incidents import match_incidents
 from klinic.diagnostics.engine.library import load_cards
 from klinic.diagnostics.engine.model import Incident
 from klinic.diagnostics.engine.settings import called
-from klinic.diagnostics.engine.wording import NAME, WORDS, fields_of, in_general, worded
+from klinic.diagnostics.engine.wording import NAME, WORDS, in_general, worded
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.verlconfig import known, needs_plus
@@ -45,7 +45,7 @@ def test_a_card_fires_on_a_text_that_somebody_saw() -> None:
     assert unseen == []
 
 
-def test_texts_name_groups_keys_and_words_that_exist() -> None:
+def test_texts_name_groups_keys_and_words_that_exist(fields_of) -> None:  # type: ignore[no-untyped-def]
     for card in cards():
         groups = {name for match in card.matches for name in re.compile(match.pattern).groupindex}
         texts = [card.text(part, lang) for part in ("message", "cause", "fix") for lang in ("en", "zh")]
@@ -54,7 +54,7 @@ def test_texts_name_groups_keys_and_words_that_exist() -> None:
             assert word in ("", NAME, *WORDS), (card.name, word)
 
 
-def test_both_languages_say_the_same_values() -> None:
+def test_both_languages_say_the_same_values(fields_of) -> None:  # type: ignore[no-untyped-def]
     for card in cards():
         assert card.text("message", "zh") != card.text("message"), card.name
         assert fields_of(card.text("message", "zh")) == fields_of(card.text("message")), card.name
