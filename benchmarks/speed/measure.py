@@ -24,6 +24,8 @@ from benchmarks.speed.wait import Wait, said
 
 Times = tuple[float, float, float, float | None]  # CPU seconds, wall seconds, peak MB, sum of what was read
 
+# numpy, once imported, lets a thread for each core more turn for some 50 ms, which would count as what is timed next.
+QUIET = {"OPENBLAS_NUM_THREADS": "1"}
 LONG_S = 60  # a method that took longer is timed once
 
 
@@ -80,7 +82,7 @@ def machine() -> str:
 
 def once(method: Method, found: Tool | None, path: Path, limit: float) -> Times:
     """One run, killed after `limit` seconds."""
-    env = {**os.environ, **method.env}
+    env = {**os.environ, **QUIET, **method.env}
     if method.native and found:
         env["PYTHONPATH"] = str(found.packages)
     if method.made is not None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.readers._nativepiece import NativePiece
 
 MANY = 16 * 1024  # less text than this is not worth it
-FIRST, PIECE = 1 << 15, 1 << 21  # bytes read at once, growing
+FIRST, PIECE = 1 << 15, 1 << 22  # bytes read at once, growing
 FEW = 4  # fewer metric lines in a row are not worth it
 MAX_ALIKE, MAX_MET, MAX_LENGTH = 4000, 20_000, 2000  # kinds of lines passed over and met, bytes of a line
 _ALONE = re.compile(r"step:\d{1,12}(?: - |\s*$| -$)")

@@ -90,7 +90,9 @@ class NativePiece:
 
     def places(self, kinds: Mapping[bytes, int]) -> np.ndarray:
         """Places of the lines of these kinds that are passed over, in order. kinds: with their places among all."""
-        return np.flatnonzero(np.isin(self._sorts, np.fromiter(kinds.values(), np.int32, len(kinds))))
+        wanted = np.zeros(len(self._kinds) + 1, bool)  # the last element is for lines of no kind, whose sort is -1
+        wanted[[place for place in kinds.values() if place < len(self._kinds)]] = True
+        return np.flatnonzero(wanted[self._sorts])
 
     def latest(self) -> Iterator[tuple[bytes, int]]:
         """Kinds that were known before this piece and stand in it, each with its last place."""

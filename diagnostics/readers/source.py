@@ -10,7 +10,7 @@ from typing import Any
 
 from klinic.diagnostics.readers._narrow import Narrow
 
-BLOCK = 1 << 21
+BLOCK = 1 << 22
 HEAD = 256 * 1024
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0"
 MAGICS = (GZIP, ZSTD, BZIP2, XZ)
