@@ -18,7 +18,7 @@ ELSEWHERE = {  # ends of verl's keys -> the same setting in TRL, OpenRLHF and sl
     "clip_ratio_high": ("epsilon_high",),
     "rollout.n": ("num_generations", "n_samples_per_prompt"),
     "max_response_length": ("max_completion_length", "generate_max_len", "rollout_max_response_len"),
-    "clip_grad": ("max_grad_norm", "max_norm"),
+    "clip_grad": ("max_grad_norm", "max_norm", "grad_clip"),
 }
 
 
