@@ -11,6 +11,7 @@ from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, lacking, sentence, source_words, telling, when
 from klinic.diagnostics.report.translated import translated_case
+from klinic.diagnostics.report.uncured import uncured
 from klinic.diagnostics.report.words import bounds, number, plain, sparkline
 
 
@@ -27,6 +28,10 @@ def _one(case: Judged) -> Iterator[str]:
     yield from _incidents(found.incidents, case.run.source.path)
     yield from _findings(found.findings)
     yield from _prescription(found.prescription)
+    told = uncured(case)
+    if told:
+        yield f"\n### {tr('Prescription')}\n"
+        yield " ".join(map(_text, told))
     yield from _small_print(case)
 
 

@@ -20,6 +20,7 @@ from klinic.diagnostics.report.phrases import (
     when,
 )
 from klinic.diagnostics.report.translated import translated_case
+from klinic.diagnostics.report.uncured import uncured
 from klinic.diagnostics.report.words import bounds, count, number, plain, sparkline
 
 REASONS = 6  # groups of rules that were not judged
@@ -39,6 +40,7 @@ def _one(case: Judged, color: bool, width: int) -> str:
     _incidents(page, case)
     _findings(page, case.diagnosis.findings)
     _prescription(page, case.diagnosis.prescription)
+    _uncured(page, case)
     _remarks(page, case)
     _not_judged(page, case)
     _notes(page, case.diagnosis.notes)
@@ -162,6 +164,14 @@ def _prescription(page: Page, prescription: Sequence[Override]) -> None:
         page.heading(tr("If that does not help, in this order"))
         for override in later:
             page.text(tr("{} (for {}: {})", override.override, override.name, override.because), 2, 6)
+
+
+def _uncured(page: Page, case: Judged) -> None:
+    told = uncured(case)
+    if told:
+        page.heading(tr("Prescription"))
+        for one in told:
+            page.text(one, 2)
 
 
 def _override(page: Page, override: Override) -> None:
