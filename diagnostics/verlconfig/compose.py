@@ -152,15 +152,3 @@ def _apply(one: Override | None, values: dict[str, Any]) -> str | None:
             values.pop(parent, None)
     values.update(flatten({one.key: one.value}))
     return None
-
-
-def verl_verdict(config: Any) -> str | None:
-    """What verl's own `validate_config` raises for a `tree`, None where it passes. Imports verl (seconds)."""
-    from verl.trainer.ppo.utils import need_critic, need_reference_policy
-    from verl.utils.config import validate_config
-
-    try:
-        validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
-    except Exception as trouble:  # whatever verl raises is the answer
-        return f"{type(trouble).__name__}: {_one_line(str(trouble))}"
-    return None

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -58,16 +55,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
         "seeds": [texts for name in SEEDS for texts in seed(name, model, folder)],
     }
     flat = [texts for part in asked.values() for texts in part]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(HERE.with_name("verl_worker.py"))],
-        input=json.dumps(flat),
-        capture_output=True,
-        text=True,
-        timeout=800,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    answers = iter(json.loads(done.stdout))
+    answers = iter(request.getfixturevalue("verl_says")({"launches": flat})["launches"])
     return {name: [next(answers) for _ in part] for name, part in asked.items()}
 
 

@@ -2,9 +2,7 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -79,18 +77,9 @@ COMPOSED = [
 
 
 @pytest.fixture(scope="module")
-def verl(launch_in_order: list[str]) -> dict:
-    request = {"verdicts": [[*launch_in_order, probe] for probe, _ in PROBES], "compose": COMPOSED, "parse": TEXTS}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(Path(__file__).with_name("verl_worker.py"))],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+def verl(launch_in_order: list[str], verl_says: Callable[[dict], dict]) -> dict:
+    probes = [[*launch_in_order, probe] for probe, _ in PROBES]
+    return verl_says({"verdicts": probes, "compose": COMPOSED, "parse": TEXTS, "table": True})
 
 
 def test_the_table_is_the_installed_verls(verl: dict) -> None:
