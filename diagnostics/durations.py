@@ -6,6 +6,7 @@ import re
 
 from klinic.diagnostics.language import tr
 
+LONGEST = 10 * 366 * 86400.0  # seconds; the system's own clocks and waits take no number at all
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
@@ -14,7 +15,10 @@ def seconds(text: str) -> float:
     hit = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
     if hit is None:
         raise ValueError(f"{text!r} is no duration; write 30m, 2h or 90s")
-    return float(hit[1]) * _UNITS[hit[2]]
+    found = float(hit[1]) * _UNITS[hit[2]]
+    if found > LONGEST:
+        raise ValueError(f"{text[:40]!r} is longer than ten years")
+    return found
 
 
 def in_words(seconds: float) -> str:

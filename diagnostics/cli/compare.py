@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import click
@@ -64,6 +65,8 @@ def compare(
     baselines = _baselines(sets or paths[:1])
     read = [(path, runs_of(path)) for path in (paths if sets else paths[1:])]
 
+    _say_unmatched(ignore, [*baselines, *(run for _, runs in read if not isinstance(runs, str) for run in runs)])
+
     def make() -> list[Sheet]:
         made = [sheet for path, runs in read for sheet in _sheets(path, runs, baselines, fail_on, ignore)]
         return [replace(sheet, folds=()) for sheet in made] if verbose else made
@@ -73,6 +76,14 @@ def compare(
         for item in sheet.of("unsure"):
             say(item.message)
     return max(sheet.code for sheet in made)
+
+
+def _say_unmatched(ignore: tuple[str, ...], runs: list[Run]) -> None:
+    """A pattern that leaves nothing out is a typing error, or of a metric that these runs happen not to have."""
+    names = {name for run in runs for name in run.metrics}
+    for word in ignore:
+        if not any(fnmatchcase(name, word) for name in names):
+            say(f"--ignore {word}: no metric of these runs has such a name")
 
 
 def _baselines(paths: tuple[str, ...]) -> list[Run]:

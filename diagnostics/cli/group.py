@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
+from klinic.diagnostics.cli.emptywords import refuse_empty
 from klinic.diagnostics.entries import entry_points
 from klinic.diagnostics.suggest import nearest
 
@@ -163,6 +164,7 @@ class Klinic(click.Group):
         words = sys.argv[1:] if args is None else args
 
         def run() -> Any:
+            refuse_empty(words)
             return super(Klinic, self).main(words, prog_name or "klinic", complete_var, standalone_mode=False, **extra)
 
         if standalone_mode:  # a command's objects live until it ends: looking for garbage among them finds little

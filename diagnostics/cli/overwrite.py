@@ -21,6 +21,8 @@ def refuse_overwrite(
     taken, own = _there(inputs), _there(cards)
     for out in outs:
         file = Path(out)
+        if blocked := next((str(above) for above in file.parents if above.is_file()), ""):
+            raise click.UsageError(f"{option} {out}: {blocked} is a file, not a folder; give another name")
         if out == "-" or not _there([out]) or not file.is_file():
             continue
         if any(_reads(one, file) for one in taken) or any(_is_card(one, file) for one in own):

@@ -32,7 +32,14 @@ WARN = 2
 @click.option("--out", "-o", metavar="FILE", help="Write the report, or with --fix the corrected launch, here.")
 @click.option("--gpus", type=click.IntRange(0, 1024), metavar="N", help="GPUs of a node [counted with nvidia-smi].")
 @click.option("--gpu", metavar="NAME", default="", help="Kind of GPU: p40, v100, a10, l4, a100-40, h200, ... [found].")
-@click.option("--root", "roots", multiple=True, metavar="FOLDER", help="Look at files that the launch names here only.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Look at files that the launch names here only.",
+)
 @click.option("--select", multiple=True, metavar="RULE", help="Only these findings: id, name or pattern.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave these findings out.")
 @lang_option
@@ -60,6 +67,7 @@ def preflight(
     check_formats([form], [out] if out is not None else [], SHEETS)
     refuse_overwrite([out] if out else [], arguments)
     _known_gpu(gpu)
+    _known_rules(*select, *ignore)
     try:
         source = replace(read_source(arguments), roots=tuple(map(Path, roots)) or None)
     except ReadError as error:
@@ -79,6 +87,15 @@ def preflight(
         report = judge(source)
         _write(_rendered(report, form, out), out)
     return int(report.worst >= WARN)
+
+
+def _known_rules(*words: str) -> None:
+    from klinic.diagnostics.preflight import is_named, names
+    from klinic.diagnostics.suggest import nearest
+
+    for word in words:
+        if not any(is_named(name, word) for name in names()):
+            raise click.UsageError(f"no rule or check {word!r}{nearest(word.lower(), names())}")
 
 
 def _known_gpu(gpu: str) -> None:

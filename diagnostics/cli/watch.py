@@ -37,6 +37,9 @@ def _until(text: str) -> Until:
     return Until.parse(text)
 
 
+LOCAL = "127.0.0.1"
+
+
 @click.command()
 @click.argument("path")
 @click.option("--plain", is_flag=True, help="One line for each thing that happens; so where stdout is no terminal.")
@@ -56,7 +59,7 @@ def _until(text: str) -> Until:
     metavar="PORT",
     help="Serve what is seen to Prometheus at /metrics; 0 takes a free port and says which.",
 )
-@click.option("--metrics-host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to serve it.")
+@click.option("--metrics-host", default=LOCAL, show_default=True, metavar="ADDRESS", help="Where to serve it.")
 @FAIL_ON
 @lang_option
 @judging_options
@@ -87,6 +90,8 @@ def watch(
     """
     if once and (until or timeout):
         raise click.UsageError("--once looks once; leave --until and --timeout out")
+    if metrics_port is None and metrics_host != LOCAL:
+        raise click.UsageError(f"--metrics-host {metrics_host} says where to serve what --metrics-port N asks for")
     from klinic.diagnostics.readers import ReadError
 
     heed_ctrl_c()

@@ -11,6 +11,7 @@ from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.suggest import hint
 
 _WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_METRIC_NAME = re.compile(r"[A-Za-z_][\w@.+\-/]{0,199}", re.ASCII)
 _ID = re.compile(r"(?P<letters>[A-Z]{2,4})(?P<number>\d{2,3})")
 
 _METRIC = """\
@@ -136,6 +137,8 @@ def scaffold(word: str, folder: Path, cards: Sequence[Card], metric: str, unit: 
         raise ScaffoldError(
             f"{word!r}: write FAMILY/NAME in small letters, digits and hyphens: policy/update-too-large"
         )
+    if not _METRIC_NAME.fullmatch(metric):
+        raise ScaffoldError(f"{metric!r} is no name of a metric; write one as the log has it: actor/grad_norm")
     path = folder / family / f"{name}.yaml"
     _refuse_taken(name, path, cards)
     filled = {
@@ -148,8 +151,14 @@ def scaffold(word: str, folder: Path, cards: Sequence[Card], metric: str, unit: 
     }
     card, cases = _TEMPLATES.get(family, (_METRIC, _METRIC_CASES))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(card.format(**filled), "utf-8")
-    path.with_name(f"{name}.cases.yaml").write_text(cases.format(**filled), "utf-8")
+    beside = path.with_name(f"{name}.cases.yaml")
+    try:
+        path.write_text(card.format(**filled), "utf-8")
+        beside.write_text(cases.format(**filled), "utf-8")
+    except OSError:  # a card without its cases would keep the name
+        path.unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
+        raise
     return filled["id"], path
 
 

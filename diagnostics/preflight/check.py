@@ -9,6 +9,7 @@ from typing import Any
 
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.knowledge.checks import checks
 from klinic.diagnostics.preflight.batch import arithmetic, batch_numbers
 from klinic.diagnostics.preflight.cards import card_findings
 from klinic.diagnostics.preflight.environment import environment_findings
@@ -114,8 +115,19 @@ def _deduplicated(found: Sequence[Found]) -> list[Found]:
     return list(kept.values())
 
 
+def names() -> list[str]:
+    """Ids and names of all that may be found: checks of preflight, and cards."""
+    some = [(one.id, one.name) for one in checks().values()] + [(card.id, card.name) for card in installed_cards()]
+    return list(dict.fromkeys(name for pair in some for name in pair))
+
+
+def is_named(name: str, word: str) -> bool:
+    """Whether a word, which may be a pattern, means this id or name."""
+    return fnmatchcase(name.lower(), word.lower())
+
+
 def _wanted(one: Found, select: Sequence[str], ignore: Sequence[str]) -> bool:
     def named(word: str) -> bool:
-        return any(fnmatchcase(text.lower(), word.lower()) for text in (one.id, one.name))
+        return is_named(one.id, word) or is_named(one.name, word)
 
     return (not select or any(map(named, select))) and not any(map(named, ignore))

@@ -116,7 +116,7 @@ def test_a_mean_stays_finite_where_the_sum_does_not() -> None:
         (["--config", str(FOLDER)], "is a directory"),
         (["--config", str(FOLDER / "nothing_but_nul.log")], "binary data"),
         (["--config", "/nowhere"], "no such file"),
-        (["--out", ""], "give the name of a file"),
+        (["--out", ""], "an empty value; was a variable of the shell not set?"),
         (["--out", str(FOLDER)], "give the name of a file"),
         (["-f", "json", "-f", "text", "-o", "same", "-o", "same"], "one report would replace the other"),
         (["--select", "["], "no rule, name or family '['"),

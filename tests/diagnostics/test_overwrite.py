@@ -25,9 +25,13 @@ USES = [
     ("diagnose", "folder", "-o", "folder/y.log"),
     ("diagnose", "x.log", "--rules", "cards", "-o", "cards/mine.yaml"),
     ("diagnose", "x.log", "--config", "launch.sh", "-o", "launch.sh"),
+    ("diagnose", "x.log", "--profile", "profile.yaml", "-o", "profile.yaml"),
     ("check", "x.log", "-o", "x.log"),
+    ("check", "x.log", "-o", "klinic.yaml"),
+    ("check", "x.log", "--profile", "profile.yaml", "-o", "profile.yaml"),
     ("check", "--init", "x.log", "--config", "x.log", "--force"),
     ("compare", "folder/y.log", "x.log", "-o", "x.log"),
+    ("compare", "-b", "folder/y.log", "x.log", "-o", "folder/y.log"),
     ("calibrate", "x.log", "folder/y.log", "-o", "x.log"),
     ("calibrate", "folder", "x.log", "-o", "folder/y.log"),
     ("preflight", "launch.sh", "-o", "launch.sh"),
@@ -35,6 +39,8 @@ USES = [
     ("preflight", "x.log", "-o", "link"),
     ("treat", "x.log", "--out", "x.log"),
     ("treat", "x.log", "--config", "launch.sh", "--out", "launch.sh"),
+    ("treat", "x.log", "--profile", "profile.yaml", "--out", "profile.yaml"),
+    ("treat", "launched", "--out", "launched/launch.json"),
     ("treat", "folder", "--out", "folder/command.txt"),
     ("data gsm8k", "--from", "raw", "--out", "raw"),
     ("data gsm8k", "--from", "raw/train.parquet", "--out", "raw"),
@@ -46,12 +52,15 @@ APART = {"data arithmetic", "trial", "rules docs"}
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("folder", "cards", "raw"):
+    for name in ("folder", "cards", "raw", "launched"):
         Path(name).mkdir()
     for name in ("x.log", "folder/y.log"):
         shutil.copy(PLAIN, name)
     for name in ("launch.sh", "folder/command.txt"):
         Path(name).write_text(SCRIPT)
+    Path("launched/launch.json").write_text("{}")
+    for name in ("profile.yaml", "klinic.yaml"):
+        Path(name).write_text("check: {minimum_steps: 3}\n")
     Path("raw/train.parquet").write_bytes(b"PAR1")
     Path("cards/mine.yaml").write_text(CARD.read_text("utf-8").replace("name: update-too-large", "name: mine"), "utf-8")
     Path("link").symlink_to("x.log")
@@ -89,6 +98,13 @@ def _writing(group: click.Group, above: str = "") -> Iterator[str]:
 
 def test_no_command_that_writes_is_left_out() -> None:
     assert {words[0] for words in USES} | APART == set(_writing(main))
+
+
+def test_what_is_not_read_is_replaced(place: Path) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["diagnose", "folder", "-f", "markdown", "-o", "x.log"])
+    assert left.value.code == 0
+    assert Path("x.log").read_text("utf-8").startswith("#")
 
 
 def test_an_earlier_report_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

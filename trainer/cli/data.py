@@ -53,7 +53,13 @@ def arithmetic(count: int, seed: int, out: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--val", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Look for common prompts.")
 @click.option("--model", help="Tokenizer for the lengths: a folder or hub id; `embedded` for klinic's own.")
-@click.option("--max-prompt-length", default=512, show_default=True, help="data.max_prompt_length of the run.")
+@click.option(
+    "--max-prompt-length",
+    default=512,
+    type=click.IntRange(1, 10_000_000),
+    show_default=True,
+    help="data.max_prompt_length of the run.",
+)
 def check(file: Path, val: Path | None, model: str | None, max_prompt_length: int) -> None:
     """Check FILE against verl's schema. Exit 1 where verl would fail or score wrongly."""
     from klinic.trainer.data.check import Limits

@@ -34,6 +34,10 @@ def write(rows: Iterable[dict[str, Any]], path: Path) -> int:
     frame = pl.DataFrame(list(rows), schema=SCHEMA)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.part")
-    frame.write_parquet(beside, use_pyarrow=False)
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:  # polars itself opens no file whose name is not UTF-8
+            frame.write_parquet(file, use_pyarrow=False)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
     return frame.height

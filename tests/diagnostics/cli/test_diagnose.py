@@ -131,7 +131,7 @@ def test_a_report_that_cannot_be_written_is_one_line(klinic, tmp_path, one_line)
     (tmp_path / "file").touch()
     code, _, err = klinic("diagnose", "--out", tmp_path / "file" / "report", HEALTHY)
     assert code == 2
-    assert "cannot write the report" in one_line(err)
+    assert "is a file, not a folder" in one_line(err)
 
 
 def test_a_folder_that_a_report_lacks_is_made(klinic, tmp_path):
