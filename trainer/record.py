@@ -14,13 +14,13 @@ from pathlib import Path
 
 import click
 
-from klinic.trainer.copies import OVERRIDE, environment, keep_copies
-from klinic.trainer.keep import keep_recording
 from klinic.trainer.launch import Options, launch
+from klinic.trainer.otherloggers import OVERRIDE, environment, keep_copies
 from klinic.trainer.plan import make_plan
 from klinic.trainer.plan.checks import problems
-from klinic.trainer.plan.record import keep
+from klinic.trainer.plan.launchfile import keep
 from klinic.trainer.recipes import Recipe, load, names
+from klinic.trainer.recording import keep_recording
 
 MOST_STEPS = 60
 HEALTHY = ("ppo-cpu", "grpo-cpu")

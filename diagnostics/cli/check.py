@@ -182,7 +182,7 @@ def runs_of(path: str) -> list[Run] | str:
 
 
 def _init(path: str, file: Path, force: bool) -> int:
-    from klinic.diagnostics.gate.begin import Refused, begin
+    from klinic.diagnostics.gate.init import Refused, begin
 
     runs = runs_of(path)
     if isinstance(runs, str):

@@ -58,7 +58,7 @@ def explain(word: str, form: str) -> None:
     cards = list({card.id: card for card in rules.values()}.values())
     found = _found(word, rules, cards)
     if form == "json":
-        from klinic.diagnostics.report.explained import as_json
+        from klinic.diagnostics.report.explainjson import as_json
 
         click.echo(as_json(found, cards), nl=False)
         return

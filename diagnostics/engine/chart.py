@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from klinic.diagnostics.engine.card import Card
-from klinic.diagnostics.engine.gauges import Gauges
 from klinic.diagnostics.engine.judge import Judge
+from klinic.diagnostics.engine.remedysignals import Gauges
 from klinic.diagnostics.engine.vitals import SignsState, VitalSign
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.shallowcopy import shallow_copy

@@ -14,7 +14,6 @@ from klinic.diagnostics.engine.card import Card, CardError
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.chart import Chart
 from klinic.diagnostics.engine.confidence import grouped
-from klinic.diagnostics.engine.gauges import Gauges
 from klinic.diagnostics.engine.health import health, verdict
 from klinic.diagnostics.engine.incidents import ends_without_a_word, match_incidents
 from klinic.diagnostics.engine.judge import CardJudgement, Judgement
@@ -23,8 +22,9 @@ from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, NotApp
 from klinic.diagnostics.engine.overrides import load_profile, with_overrides
 from klinic.diagnostics.engine.planned import planned
 from klinic.diagnostics.engine.prescribe import prescribe
+from klinic.diagnostics.engine.prescriptioncache import Kind, Readings, prescribed
+from klinic.diagnostics.engine.remedysignals import Gauges
 from klinic.diagnostics.engine.severity import Outcome, evaluations_apart, severity_now, weighed_outcome
-from klinic.diagnostics.engine.standing import Kind, Readings, prescribed
 from klinic.diagnostics.engine.story import story
 from klinic.diagnostics.engine.vitals import VitalSign, definitions, profile_ranges, with_ranges
 from klinic.diagnostics.readers import ReadError

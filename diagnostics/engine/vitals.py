@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from klinic.diagnostics.engine.content import content_files, read_yaml
 from klinic.diagnostics.engine.curves import mean, noise, thinned
 from klinic.diagnostics.engine.health import score
 from klinic.diagnostics.engine.model import Vital, VitalStatus
-from klinic.diagnostics.engine.track import Track
+from klinic.diagnostics.engine.rulecontent import content_files, read_yaml
+from klinic.diagnostics.engine.sharedvalues import Track
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.shallowcopy import shallow_copy
 from klinic.diagnostics.signals import Scope, compile_text

@@ -11,7 +11,7 @@ from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.gate.settings import Accepted, Settings
 from klinic.diagnostics.language import current_language, tr, translated
 from klinic.diagnostics.report.base import Judged
-from klinic.diagnostics.report.diagnosed import finding_item, incident_item, unjudged
+from klinic.diagnostics.report.diagnosissheet import finding_item, incident_item, unjudged
 from klinic.diagnostics.report.sheet import Item, Sheet
 from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.survey.case import Case

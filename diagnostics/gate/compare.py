@@ -15,7 +15,7 @@ from klinic.diagnostics.gate.regress import Level, compared, level
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.report.base import Judged
-from klinic.diagnostics.report.diagnosed import finding_item, incident_item
+from klinic.diagnostics.report.diagnosissheet import finding_item, incident_item
 from klinic.diagnostics.report.sheet import Item, Sheet, Spot
 from klinic.diagnostics.report.translated import translated_case
 from klinic.diagnostics.report.words import count, listed, number, plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from klinic.diagnostics.gate import require
+from klinic.diagnostics.gate import evaluate
 from klinic.diagnostics.gate.naming import absent, in_run
 from klinic.diagnostics.gate.requirement import Requirement
 from klinic.diagnostics.gate.settings import Settings
@@ -39,7 +39,7 @@ class Demands:
     def items(self, run: Run) -> tuple[Item, ...]:
         """What came of it, in the language that is spoken."""
         enough = [_steps(run, self.least)] if self.least else []
-        return (*enough, *(_key(run, key) for key in self.keys), *(require.item(asked, run) for asked in self.asked))
+        return (*enough, *(_key(run, key) for key in self.keys), *(evaluate.item(asked, run) for asked in self.asked))
 
 
 def demands(settings: Settings, langs: tuple[Lang, ...] = ("en",)) -> Demands | None:

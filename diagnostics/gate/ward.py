@@ -75,7 +75,7 @@ def judge_ward(
     ]
     patients = []
     for visit, patient in zip(visits, pool.each(examine, visits, jobs=jobs, weight=len(visits)), strict=True):
-        if isinstance(patient, pool.Died):
+        if isinstance(patient, pool.WorkerDied):
             raise ReadError(f"{visit.source}: {patient.why}")
         patients.append(patient)
     return patients

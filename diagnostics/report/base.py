@@ -43,7 +43,7 @@ class Judged:
 
     def sheet(self) -> Sheet:
         """What was found as a sheet, for the formats of CI."""
-        from klinic.diagnostics.report.diagnosed import sheet_of
+        from klinic.diagnostics.report.diagnosissheet import sheet_of
 
         return sheet_of(self.diagnosis, self.run.source.path)
 

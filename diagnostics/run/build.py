@@ -7,8 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from klinic.diagnostics.run.backwards import SAID as BACKWARDS
-from klinic.diagnostics.run.backwards import newest_first, righted
 from klinic.diagnostics.run.cells import MAX_METRICS
 from klinic.diagnostics.run.config import Config
 from klinic.diagnostics.run.events import (
@@ -27,6 +25,8 @@ from klinic.diagnostics.run.growth import Changes
 from klinic.diagnostics.run.lines import LinesOfNote
 from klinic.diagnostics.run.merge import merged_config, merged_manifest, rising
 from klinic.diagnostics.run.model import Run, Source
+from klinic.diagnostics.run.newestfirst import SAID as BACKWARDS
+from klinic.diagnostics.run.newestfirst import newest_first, righted
 from klinic.diagnostics.run.rows import Rows
 from klinic.diagnostics.run.secrets import masked, masked_tree
 from klinic.diagnostics.run.trackers import only_ours, without_ours

@@ -6,7 +6,7 @@ import re
 from collections import deque
 
 from klinic.diagnostics.run.events import Line
-from klinic.diagnostics.run.shelf import Place, Shelf
+from klinic.diagnostics.run.orderedlines import OrderedLines, Place
 from klinic.diagnostics.shallowcopy import shallow_copy
 
 MAX_KEPT = 4000
@@ -109,7 +109,7 @@ class LinesOfNote:
 
     def __init__(self) -> None:
         self._count = 0
-        self._shelf = Shelf()
+        self._shelf = OrderedLines()
         self._latest: dict[str, Place] = {}
         self._seen: dict[str, int] = {}
         self._times: dict[str, int] = {}

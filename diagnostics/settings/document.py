@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from klinic.diagnostics.settings.wrong import told
+from klinic.diagnostics.settings.errors import told
 from klinic.diagnostics.yamlcore import Places
 from klinic.diagnostics.yamlio import places, read
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from klinic.diagnostics.signals import alone, windows
+from klinic.diagnostics.signals import shortwindows, windows
 from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import ALWAYS, Known, Metric, Node, OnValues
 from klinic.diagnostics.signals.operators import arithmetic
@@ -134,8 +134,8 @@ class Score(OnValues):
         after = [*before, value][-self.window :]
         if len(before) < min(self.LEAST, self.window):
             return math.nan, after
-        spread = max(alone.mad(before), 1e-12, self._precision(block))
-        return (value - alone.median(before)) / spread, after
+        spread = max(shortwindows.mad(before), 1e-12, self._precision(block))
+        return (value - shortwindows.median(before)) / spread, after
 
     def _shifted(self, joined: Floats, before: int, kernel: windows.Kernel, least: int) -> Floats:
         """Window statistics ending one value earlier than each new value."""

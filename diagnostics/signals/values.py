@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.alone import alone, median
 from klinic.diagnostics.signals.block import Block, Floats
 from klinic.diagnostics.signals.node import Known, Node, OnValues
 from klinic.diagnostics.signals.registry import Any_, Count, Num, Window, signal
+from klinic.diagnostics.signals.shortwindows import alone, median
 
 Lookback = Floats | list[float]  # a list while rows come one by one
 

@@ -24,7 +24,7 @@ GRACE_S = 120.0  # for a process to start, besides the time for its work
 
 
 @dataclass(frozen=True)
-class Died:
+class WorkerDied:
     """What came of a piece of work whose process ended or was ended; why: in words."""
 
     why: str
@@ -62,7 +62,7 @@ def spread(work: Callable[[Any], Any], pieces: Sequence[Any], count: int, limit_
 
     work: a function of a module; what it raises is raised here. Pieces and results are pickled. limit_s: for one.
     """
-    crew = _Crew(work, pieces, limit_s)
+    crew = _Processes(work, pieces, limit_s)
     try:
         yield from crew.results(min(count, len(pieces)))
     finally:
@@ -70,7 +70,7 @@ def spread(work: Callable[[Any], Any], pieces: Sequence[Any], count: int, limit_
 
 
 @dataclass
-class _Crew:
+class _Processes:
     """The processes and what they are at. done: results that came before their turn. next: the piece to give out."""
 
     work: Callable[[Any], Any]
@@ -128,7 +128,7 @@ class _Crew:
         _end(worker)
         code = worker.process.exitcode or 0
         how = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
-        self.done[worker.at] = Died(f"the process that was at it {why or how}")
+        self.done[worker.at] = WorkerDied(f"the process that was at it {why or how}")
         self.workers[self.workers.index(worker)] = self._hired()
 
     def end(self) -> None:

@@ -141,7 +141,7 @@ def _judged(jobs: Sequence[Job], count: int | None) -> Generator[Found, None, No
     jobs[0].how.check()
     results = pool.each(examined, jobs, jobs=count, weight=sum(map(_weight, jobs)))
     for job, found in zip(jobs, results, strict=True):
-        yield lost(job.plan, found.why) if isinstance(found, pool.Died) else found
+        yield lost(job.plan, found.why) if isinstance(found, pool.WorkerDied) else found
 
 
 def examined(job: Job) -> Found:

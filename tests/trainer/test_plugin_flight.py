@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from klinic.trainer.plugin.cpu.flight import Flight
+from klinic.trainer.plugin.cpu.inflight import Flight
 
 
 def test_waiting_ends_when_the_batch_arrives() -> None:

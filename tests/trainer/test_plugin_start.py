@@ -3,7 +3,7 @@
 import pickle
 
 from klinic.trainer.plugin.cpu.bridge import wanted
-from klinic.trainer.plugin.cpu.later import Later
+from klinic.trainer.plugin.cpu.lazyactor import Later
 
 
 def test_a_worker_fetches_tensors_and_pictures_but_no_text():

@@ -10,7 +10,7 @@ from klinic.diagnostics.verlconfig.constraints import violations
 from klinic.trainer.data.generate import cache
 from klinic.trainer.model.embedded import embedded_model
 from klinic.trainer.plan import Machine, PlanError, make_plan
-from klinic.trainer.plan.record import keep, taken_from
+from klinic.trainer.plan.launchfile import keep, taken_from
 from klinic.trainer.recipes import RecipeError, load, names
 
 pytestmark = pytest.mark.slow

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from klinic.diagnostics.gate.label import read_label
 from klinic.diagnostics.readers import open_run
 from klinic.trainer import record
-from klinic.trainer.copies import environment, framed, keep_copies
-from klinic.trainer.keep import Scrubber, keep_recording, thinned
-from klinic.trainer.plan.record import taken_from
+from klinic.trainer.otherloggers import environment, framed, keep_copies
+from klinic.trainer.plan.launchfile import taken_from
 from klinic.trainer.recipes import load
+from klinic.trainer.recording import Scrubber, keep_recording, thinned
 from klinic.trainer.stream import RunDirectory
 
 

@@ -16,7 +16,7 @@ from klinic.diagnostics.readers import open_run
 from klinic.trainer import recipes
 from klinic.trainer.recipes import RecipeError, load, names
 from klinic.trainer.stream import RunDirectory
-from klinic.trainer.treat import several, table, trial
+from klinic.trainer.treat import parallel, trial, trialtable
 from klinic.trainer.treat.outcome import Band, band_of, bands, final_score, judge
 from klinic.trainer.treat.report import markdown
 
@@ -167,14 +167,14 @@ def row(recipe="r", seed=1, **more):
 
 def test_rows_are_appended_also_behind_a_torn_one(tmp_path):
     path = tmp_path / "t" / "table.jsonl"
-    assert table.read(path) == []
-    table.append(path, row())
+    assert trialtable.read(path) == []
+    trialtable.append(path, row())
     with path.open("a") as file:
         file.write('{"recipe": "torn')
-    assert table.done(table.read(path)) == {("r", 1)}
-    table.append(path, row(seed=2))
-    with pytest.raises(table.TableError, match=r"table.jsonl:2: "):
-        table.read(path)
+    assert trialtable.done(trialtable.read(path)) == {("r", 1)}
+    trialtable.append(path, row(seed=2))
+    with pytest.raises(trialtable.TableError, match=r"table.jsonl:2: "):
+        trialtable.read(path)
 
 
 def test_the_page_of_cures_holds_the_table_of_the_rows_that_stand():
@@ -196,7 +196,7 @@ def test_the_report_names_every_row():
 
 def test_list_skips_what_is_done_and_what_no_config_cures(tmp_path):
     out = tmp_path / "table.jsonl"
-    table.append(out, row("actor-lr-too-high"))
+    trialtable.append(out, row("actor-lr-too-high"))
     said = CliRunner().invoke(main, ["trial", "--list", "--seeds", "1", "--out", str(out)]).stdout.splitlines()
     assert "actor-lr-too-high seed 1: done" in said and "critic-lr-too-high seed 1: to do" in said
     assert not [line for line in said if line.startswith("nan-reward")]
@@ -226,17 +226,17 @@ def test_a_recipe_that_is_not_curable_says_why(tmp_path):
 
 
 def test_trials_side_by_side_give_the_worst_code(tmp_path):
-    assert several.run_all([["--version"], ["--version"], ["trial", "--seeds", "a"]], 2, tmp_path) == 2
+    assert parallel.run_all([["--version"], ["--version"], ["trial", "--seeds", "a"]], 2, tmp_path) == 2
     assert "klinic 0" in (tmp_path / "1.log").read_text()
     assert "--seeds a" in (tmp_path / "3.log").read_text()
 
 
 def test_ctrl_c_stops_what_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(several, "_start", lambda words, log: pytest.fail("none is started"))
-    monkeypatch.setattr(several, "_run", lambda *args: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(parallel, "_start", lambda words, log: pytest.fail("none is started"))
+    monkeypatch.setattr(parallel, "_run", lambda *args: signal.raise_signal(signal.SIGINT))
     # A shell starts what runs behind it deaf to Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        assert several.run_all([["x"]], 1, tmp_path) == 130
+        assert parallel.run_all([["x"]], 1, tmp_path) == 130
     finally:
         signal.signal(signal.SIGINT, before)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from klinic.trainer.cli.besides import with_dashboard
+from klinic.trainer.cli.dashboard import with_dashboard
 
 
 def test_nothing_is_started_where_nobody_asked(tmp_path: Path) -> None:

@@ -24,9 +24,6 @@ PER_NODE = "trainer.n_gpus_per_node"
 ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
 
 
-TOKENS = click.IntRange(1, 10_000_000)
-
-
 @click.command()
 @click.argument("arguments", nargs=-1, metavar="[RUN|SCRIPT.sh|CONFIG.yaml] [KEY=VALUE]...")
 @click.option("--model", metavar="PATH", help="Model to train: a folder or a hub's name (Qwen/Qwen2.5-7B-Instruct).")
@@ -36,8 +33,8 @@ TOKENS = click.IntRange(1, 10_000_000)
 @click.option("--gpus", type=click.IntRange(1, 64), metavar="N", help="GPUs of a node [those here, else 1].")
 @click.option("--nodes", type=click.IntRange(1, 1024), metavar="N", help="Nodes [1].")
 @click.option("--algorithm", metavar="NAME", help="ppo, grpo, rloo, reinforce++, ... [ppo].")
-@click.option("--prompt-length", type=TOKENS, metavar="N", help="Longest prompt in tokens [512].")
-@click.option("--response-length", type=TOKENS, metavar="N", help="Longest response in tokens [512].")
+@click.option("--prompt-length", type=click.IntRange(1), metavar="N", help="Longest prompt in tokens [512].")
+@click.option("--response-length", type=click.IntRange(1), metavar="N", help="Longest response in tokens [512].")
 @click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Where the run is to be written.")
 @click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @lang_option
@@ -189,7 +186,7 @@ def _launch(arguments: list[str], count: int | None) -> tuple[Settings, Lengths 
     """The settings of a run, script or config, on `count` GPUs a node or its own; lengths where a run shows them."""
     from klinic.diagnostics.readers import ReadError
     from klinic.diagnostics.verlconfig import Settings
-    from klinic.trainer.plan.recorded import launched
+    from klinic.trainer.plan.source import launched
 
     try:
         settings, lengths = launched(arguments)

@@ -75,7 +75,7 @@ def train(
         return
     _refuse(plan, dry_run)
     _show(plan, dry_run)
-    from klinic.trainer.cli.besides import with_dashboard
+    from klinic.trainer.cli.dashboard import with_dashboard
     from klinic.trainer.launch import Options, launch
     from klinic.trainer.launch.limits import Limits
     from klinic.trainer.launch.plugin import PluginCheck
@@ -105,7 +105,7 @@ def _planned(
 ) -> tuple[Any, str | None]:
     """The plan, and the recipe by the name under which it is found again."""
     from klinic.trainer.plan import PlanError, make_plan
-    from klinic.trainer.plan.record import taken_from
+    from klinic.trainer.plan.launchfile import taken_from
     from klinic.trainer.recipes import RecipeError
 
     try:
@@ -139,7 +139,7 @@ def _show(plan: Any, dry_run: bool) -> None:
 
 
 def _prepare(plan: Any) -> None:
-    from klinic.trainer.plan.record import keep
+    from klinic.trainer.plan.launchfile import keep
 
     try:
         plan.run_dir.mkdir(parents=True, exist_ok=True)

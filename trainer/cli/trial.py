@@ -12,7 +12,7 @@ from klinic.diagnostics.cli.group import fail
 
 if TYPE_CHECKING:
     from klinic.trainer.recipes import Recipe
-    from klinic.trainer.treat.table import Row
+    from klinic.trainer.treat.trialtable import Row
 
 Pair = tuple["Recipe", int]
 
@@ -76,8 +76,6 @@ def _wanted(recipes: str, seeds: str) -> Iterator[Pair]:
         fail(str(error))
     except ValueError:
         fail(f"--seeds {seeds}: numbers separated by commas")
-    if not all(0 <= number < 2**31 for number in numbers):
-        fail(f"--seeds {seeds}: a seed is a number from 0 to {2**31 - 1}")
     for recipe in loaded:
         if chosen and (recipe.incurable or not recipe.fault):
             fail(f"{recipe.name}: {recipe.incurable or 'no fault: there is nothing to cure'}")
@@ -85,7 +83,7 @@ def _wanted(recipes: str, seeds: str) -> Iterator[Pair]:
 
 
 def _rows(out: Path) -> list[Row]:
-    from klinic.trainer.treat.table import TableError, read
+    from klinic.trainer.treat.trialtable import TableError, read
 
     try:
         return read(out)
@@ -101,7 +99,7 @@ def _report(rows: list[Row]) -> str:
 
 
 def _to_do(pairs: list[Pair], rows: list[Row], listing: bool) -> Iterator[Pair]:
-    from klinic.trainer.treat.table import done
+    from klinic.trainer.treat.trialtable import done
 
     there = done(rows)
     for recipe, seed in pairs:
@@ -113,8 +111,8 @@ def _to_do(pairs: list[Pair], rows: list[Row], listing: bool) -> Iterator[Pair]:
 
 
 def _one_by_one(todo: list[Pair], samples: Path, out: Path, work: Path, steps: int) -> int:
-    from klinic.trainer.treat.table import append
     from klinic.trainer.treat.trial import Interrupted, Trial, TrialError
+    from klinic.trainer.treat.trialtable import append
 
     failed = 0
     for recipe, seed in todo:
@@ -132,7 +130,7 @@ def _one_by_one(todo: list[Pair], samples: Path, out: Path, work: Path, steps: i
 
 
 def _side_by_side(todo: list[Pair], jobs: int, samples: Path, out: Path, work: Path, steps: int) -> int:
-    from klinic.trainer.treat.several import run_all
+    from klinic.trainer.treat.parallel import run_all
 
     places = ["--samples", str(samples), "--out", str(out), "--work", str(work), "--steps", str(steps)]
     commands = [["trial", "--recipes", recipe.name, "--seeds", str(seed), *places] for recipe, seed in todo]

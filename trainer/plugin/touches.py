@@ -120,7 +120,7 @@ ON_CPU = (
     ),
     Touch(
         "verl.workers.rollout.router",
-        f"{_HERE}.cpu.later:load_balancer",
+        f"{_HERE}.cpu.lazyactor:load_balancer",
         "a start without the load balancer",
         (Point("get_router_handle", ("servers",)),),
     ),

@@ -11,7 +11,7 @@ from klinic.trainer.launch.limits import Limits
 from klinic.trainer.launch.plugin import plugin_problem
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
-from klinic.trainer.plan.record import OF_ONE_RUN, keep, taken_from
+from klinic.trainer.plan.launchfile import OF_ONE_RUN, keep, taken_from
 from klinic.trainer.stream import RunDirectory
 from klinic.trainer.treat.origin import Origin
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.verlconfig.launchline import overrides_in, with_overrides
 from klinic.diagnostics.verlconfig.relaunch import in_lines, recorded, relaunch
-from klinic.trainer.plan.record import WRITTEN
+from klinic.trainer.plan.launchfile import WRITTEN
 
 
 @dataclass(frozen=True)

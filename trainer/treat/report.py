@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from klinic.trainer.recipes import Recipe
-from klinic.trainer.treat.table import Row
+from klinic.trainer.treat.trialtable import Row
 
 COLUMNS = ("fault", "seed", "found", "change", "healthy from", "sick", "treated", "cured")
 

@@ -19,7 +19,7 @@ from klinic.diagnostics.run.state import BY_FINDING
 from klinic.diagnostics.verlconfig.overrides import override
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
-from klinic.trainer.plan.record import keep
+from klinic.trainer.plan.launchfile import keep
 from klinic.trainer.stream import StreamError, note
 from klinic.trainer.stream.control import STOPPED_ILL
 from klinic.trainer.stream.manifest import read as read_manifest

@@ -12,8 +12,8 @@ from klinic.diagnostics.engine.model import Diagnosis, Override
 from klinic.diagnostics.engine.settings import is_assumed
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
+from klinic.trainer.treat.clashes import clashes
 from klinic.trainer.treat.origin import Origin, origin
-from klinic.trainer.treat.places import clashes
 
 METRICS = "metrics.jsonl"
 ACCEPTED = "accepted"  # how the check of an override that verl takes begins

@@ -12,12 +12,12 @@ from typing import Any
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.readers import ReadError, open_run
 from klinic.diagnostics.verlconfig.spelling import spelt
-from klinic.trainer.keep import machine
 from klinic.trainer.launch import Options, launch
 from klinic.trainer.plan import Plan, PlanError, make_plan
 from klinic.trainer.plan.checks import problems
 from klinic.trainer.recipes import Recipe
 from klinic.trainer.record import INTERRUPTED, folder, overrides, record
+from klinic.trainer.recording import machine
 from klinic.trainer.stream import hardware, versions
 from klinic.trainer.treat.apply import begin
 from klinic.trainer.treat.outcome import Band, Outcome, algorithm, bands, final_score, judge, names

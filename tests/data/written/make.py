@@ -38,7 +38,7 @@ def write(table: list[dict], folder: Path) -> None:
     import wandb
     from verl.utils.tracking import Tracking
 
-    from klinic.trainer.copies import framed
+    from klinic.trainer.otherloggers import framed
 
     with (folder / "console.log").open("w") as text, redirect_stdout(text):
         tracking = Tracking("written", "table", ["console", "file", "tensorboard", "wandb"], CONFIG)

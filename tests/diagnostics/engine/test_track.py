@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klinic.diagnostics.engine.track import Track
+from klinic.diagnostics.engine.sharedvalues import Track
 
 
 @given(st.data())

@@ -10,7 +10,7 @@ from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.wandb_offline import READER
 from klinic.diagnostics.run import Event, Happened, Line, Note, Row
 from klinic.diagnostics.run.model import NAN, PLUS_INF
-from klinic.trainer.copies import framed
+from klinic.trainer.otherloggers import framed
 
 
 def events_of(data: bytes, size: int | None = None) -> list[Event]:

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.run import Line
-from klinic.diagnostics.run.shelf import FEW, Place, Shelf
+from klinic.diagnostics.run.orderedlines import FEW, OrderedLines, Place
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 3 * FEW))
 def test_lines_are_shown_in_order_while_they_are_held(seed: int, most: int) -> None:
     luck = random.Random(seed)
-    shelf, held = Shelf(), dict[Place, int]()
+    shelf, held = OrderedLines(), dict[Place, int]()
     for count in range(60):
         for _ in range(luck.randint(1, most)):
             if held and luck.random() < 0.4:
@@ -34,7 +34,7 @@ def test_lines_are_shown_in_order_while_they_are_held(seed: int, most: int) -> N
 
 
 def test_a_fork_shows_the_same_lines_and_goes_its_own_way() -> None:
-    shelf = Shelf()
+    shelf = OrderedLines()
     shelf.put((0, 1, 1), Line("api_key=sk-abcdefghijklmnopqrstuvwxyz123456", 1))
     other = shelf.fork()
     assert other.lines()[0] is shelf.lines()[0]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klinic.diagnostics.signals import windows
-from klinic.diagnostics.signals.alone import alone
+from klinic.diagnostics.signals.shortwindows import alone
 
 KERNELS = (
     windows.median, windows.mad, windows.total, windows.mean, windows.deviation, windows.line, windows.straightness,

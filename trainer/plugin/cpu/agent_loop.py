@@ -18,7 +18,7 @@ from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopManagerTQ, apply_greedy_s
 from verl.utils.ray_utils import auto_await
 from verl.utils.tensordict_utils import list_of_dict_to_tensordict
 
-from klinic.trainer.plugin.cpu.flight import flight
+from klinic.trainer.plugin.cpu.inflight import flight
 from klinic.trainer.plugin.cpu.score import score
 from klinic.trainer.plugin.cpu.trajectory import Tokens, Trajectory, column, rows
 from klinic.trainer.plugin.session import current

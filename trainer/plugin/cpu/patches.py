@@ -86,7 +86,7 @@ def quick_polling(module: ModuleType) -> None:
 
 def _once_landed(original: Any, self: Any) -> Any:
     """In synchronous training, look at the store when the batch on its way has arrived."""
-    from klinic.trainer.plugin.cpu.flight import flight
+    from klinic.trainer.plugin.cpu.inflight import flight
 
     if self.trainer_mode == "sync":
         flight.wait()

@@ -8,8 +8,8 @@ from typing import Any
 
 from klinic.diagnostics.verlconfig.launchline import overrides_in
 from klinic.diagnostics.verlconfig.overrides import override
-from klinic.trainer.keep import restored
 from klinic.trainer.plan.make import Plan, PlanError
+from klinic.trainer.recording import restored
 
 FILE = "launch.json"
 WRITTEN = ("command.txt", "command.sh", "overrides.txt")

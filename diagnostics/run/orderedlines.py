@@ -12,7 +12,7 @@ Place = tuple[int, int, int]  # part, line, count: the order in which lines stan
 FEW = 40  # changes that are made one by one; of more all is put in order anew
 
 
-class Shelf:
+class OrderedLines:
     """A line is held as often as it was put, and is shown as long as it is held; secrets are masked."""
 
     def __init__(self) -> None:
@@ -22,10 +22,10 @@ class Shelf:
         self._order: list[Place] = []
         self._shown: list[Line] = []
 
-    def fork(self) -> Shelf:
+    def fork(self) -> OrderedLines:
         """A copy that goes its own way from here; both show the same lines."""
         self.lines()
-        other = Shelf()
+        other = OrderedLines()
         other._lines, other._held = self._lines.copy(), self._held.copy()
         other._order, other._shown = self._order.copy(), self._shown.copy()
         return other

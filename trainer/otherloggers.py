@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from klinic.diagnostics.readers._leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, Records
 from klinic.diagnostics.readers.wandb_offline import MAGIC
-from klinic.trainer.keep import Scrubber, keep_recording
 from klinic.trainer.recipes import Recipe
+from klinic.trainer.recording import Scrubber, keep_recording
 
 if TYPE_CHECKING:
     from wandb.proto.wandb_internal_pb2 import Record

@@ -28,7 +28,7 @@ ALL = 1 << 60
 
 
 @dataclass(frozen=True)
-class Met:
+class RequirementResult:
     """What came of a requirement."""
 
     status: Status
@@ -41,14 +41,14 @@ def item(asked: Requirement, run: Run) -> Item:
     return Item("requirement", "REQUIREMENT", asked.text, met.status, met.message, spot=asked.spot)
 
 
-def hold(asked: Requirement, run: Run) -> Met:
+def hold(asked: Requirement, run: Run) -> RequirementResult:
     """Judge one requirement on one run."""
     lacking = _lacking(asked.expression, run)
     if lacking:
-        return Met("unsure", absent(lacking, run))
+        return RequirementResult("unsure", absent(lacking, run))
     expression = translated(asked.expression, run)
     if spoiled := _spoiled(parse_requirement(expression).node, run):
-        return Met("failed", spoiled)
+        return RequirementResult("failed", spoiled)
     return _relative(asked, run) if asked.relative_to else _absolute(expression, run)
 
 
@@ -72,39 +72,39 @@ def translated(expression: str, run: Run) -> str:
     return _QUOTED.sub(own, expression)
 
 
-def _absolute(expression: str, run: Run) -> Met:
+def _absolute(expression: str, run: Run) -> RequirementResult:
     parsed = parse_requirement(expression)
     truths = evaluate(parsed.node, run, facts(run)).to_list()
     at = next((row for row in reversed(range(len(truths))) if truths[row] is not None), None)
     if at is None:
-        return Met("unsure", _too_few(parsed.node, run))
+        return RequirementResult("unsure", _too_few(parsed.node, run))
     shown = tr("it holds") if truths[at] else tr("it does not hold")
     if parsed.left is not None and parsed.right is not None:
         sides = [_at(side, run, at) for side in (parsed.left, parsed.right)]
         shown = tr("it is {}, asked {} {}", number(sides[0]), parsed.op, number(sides[1]))
-    return Met("passed" if truths[at] else "failed", tr("{} (at step {})", shown, run.frame["step"][at]))
+    return RequirementResult("passed" if truths[at] else "failed", tr("{} (at step {})", shown, run.frame["step"][at]))
 
 
-def _relative(asked: Requirement, run: Run) -> Met:
+def _relative(asked: Requirement, run: Run) -> RequirementResult:
     from klinic.diagnostics.readers import ReadError, open_run
 
     try:
         other = open_run(str(asked.relative_to))
     except (ReadError, OSError) as error:
-        return Met("unsure", tr("relative_to cannot be read: {}", error))
+        return RequirementResult("unsure", tr("relative_to cannot be read: {}", error))
     if lacking := _lacking(asked.expression, other):
-        return Met("unsure", tr("{}: {}", asked.relative_to, absent(lacking, other)))
+        return RequirementResult("unsure", tr("{}: {}", asked.relative_to, absent(lacking, other)))
     here, there = _newest(asked.left, run), _newest(asked.left, other)
     if here is None or there is None:
         where = run if here is None else other
         names = ", ".join(_names(asked.expression))
-        return Met("unsure", tr("{}: too few values of {}", where.source.path, names))
+        return RequirementResult("unsure", tr("{}: too few values of {}", where.source.path, names))
     # A share of a level below zero: 0.95 is 5 % of its size below it, as for a level above zero.
     bound = there + (asked.factor - 1) * abs(there)
     holds = here >= bound if asked.op == ">=" else here <= bound
     said = tr("it is {}, asked {} {}", number(here), asked.op, number(bound))
     said = tr("{} ({} in {})", said, number(there), asked.relative_to)
-    return Met("passed" if holds else "failed", said)
+    return RequirementResult("passed" if holds else "failed", said)
 
 
 def _newest(left: str, run: Run) -> float | None:
