@@ -54,7 +54,8 @@ def body(runs: Sequence[Named], look: Look, kind: str, window: Any = None) -> Co
         return message(say("compare.title"), say("compare.pick"))
     view = several.viewed(window, kind_of(kind))
     charts = [chart(runs, name, look, view, kind_of(kind)) for name in shared(runs)]
-    return html.Section([legend(runs), html.Div(charts, className="charts")], className="card")
+    title = html.H2(say("run.vitals"), className="sr")
+    return html.Section([title, legend(runs), html.Div(charts, className="charts")], className="card")
 
 
 def shared(runs: Sequence[Named]) -> list[str]:

@@ -126,7 +126,8 @@ def body(runs: Sequence[Named], pattern: str, look: Look, view: View, kind: Acro
     more = [note] if len(names) > MAX_CHARTS else []
     top = html.Div([html.Div([legend(runs), *more]), _export(look)], className="top over")
     drawn = [chart(runs, name, look, view, kind) for name in names[:MAX_CHARTS]]
-    return html.Section([top, html.Div(drawn, className="charts")], className="card")
+    title = html.H2(say("explore.metrics"), className="sr")
+    return html.Section([title, top, html.Div(drawn, className="charts")], className="card")
 
 
 def chart(runs: Sequence[Named], name: str, look: Look, view: View, kind: Across) -> Component:

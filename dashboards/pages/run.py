@@ -15,7 +15,7 @@ from klinic.dashboards.pages.runparts import seen_of
 from klinic.dashboards.panels import panel, panels
 from klinic.dashboards.store import Entry
 from klinic.dashboards.views import banner, charts, finding, tables, timeline, vitals
-from klinic.dashboards.views.parts import Component, loading, message
+from klinic.dashboards.views.parts import Component, loading, message, named_field
 from klinic.dashboards.views.prescription import prescription
 from klinic.dashboards.views.tabs import TABLES, first_tab, tabs
 from klinic.dashboards.words import Say, retold_in, speaker
@@ -140,4 +140,9 @@ def _config(entry: Entry, lang: Lang) -> Component:
     search = dcc.Input(id="config-search", placeholder=say("config.search"), type="search", debounce=0.2, maxLength=200)
     show = "set" if entry.run and entry.run.config.user else "every"
     choose = dcc.RadioItems(id="config-show", options=options, value=show, inline=True, className="radio")
-    return html.Div([html.Div([search, choose], className="filters"), html.Div(id="config-table")])
+    return html.Div(
+        [
+            html.Div([named_field(say("config.search"), search), choose], className="filters"),
+            html.Div(id="config-table"),
+        ]
+    )

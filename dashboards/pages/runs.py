@@ -16,7 +16,7 @@ from klinic.dashboards.pages.rungrid import grid
 from klinic.dashboards.pages.rungroups import chooser, groups
 from klinic.dashboards.store import Entry, Shelf
 from klinic.dashboards.views.banner import crash
-from klinic.dashboards.views.parts import Component, icon, loading, message, run_url
+from klinic.dashboards.views.parts import Component, icon, loading, message, named_field, run_url
 from klinic.dashboards.words import duration, named, retold_in, speaker
 from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
@@ -43,7 +43,7 @@ def layout(context: Context, look: Look, _search: str) -> Component:
             html.Div(
                 [
                     html.P(counted(entries.values(), look.lang), id="runs-count", className="counted"),
-                    html.Div([compare, search], className="filters"),
+                    html.Div([compare, named_field(say("runs.search"), search)], className="filters"),
                 ],
                 className="top",
             ),

@@ -37,6 +37,11 @@ def copy(text: str, label: str, say: Say, kind: str = "button") -> Component:
     return html.Button([icon("copy"), html.Span(label)], className=f"{kind} copy", type="button", **data)
 
 
+def named_field(name: str, control: Component) -> Component:
+    """A control that shows its name only as a placeholder: readers of screens are told it, too."""
+    return html.Label([html.Span(name, className="sr"), control], className="named")
+
+
 def message(title: str, why: str, *more: Component, kind: str = "empty") -> Component:
     """A page or a part that has nothing to show, with the reason and what to do."""
     return html.Div([icon(kind), html.H2(title), html.P(why), *more], className=f"message {kind}", role="status")

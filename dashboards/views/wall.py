@@ -135,7 +135,7 @@ def chip(entry: Entry, lang: Lang) -> Component:
     """A run that is over, small: how it stands and its name."""
     kind = status(entry)
     label = html.Span(_name(entry, 40), className="name")
-    word = html.Span(speaker(lang)(f"status.{kind}"), className="sr")
+    word = html.Span(f"{speaker(lang)(f'status.{kind}')}, ", className="sr")
     return dcc.Link([icon(kind), word, label], href=run_url(entry.id), className=f"mini {kind}", title=entry.id)
 
 

@@ -40,6 +40,12 @@
       control.labels?.[0]?.textContent];
     if (control.checkVisibility() && !words.some((word) => word?.trim())) found.push(told("no name", control));
   }
+  for (const field of document.querySelectorAll("input, select")) { /* a placeholder goes as soon as one types */
+    const named = field.getAttribute("aria-label") || field.labels?.[0]?.textContent.trim() || field.title;
+    if (field.checkVisibility() && !named) found.push(told("only a placeholder", field));
+  }
+  const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]));
+  levels.forEach((level, i) => { if (i && level > levels[i - 1] + 1) found.push(`heading of level ${level} after ${levels[i - 1]}`); });
   if (document.documentElement.scrollWidth > innerWidth) found.push("scrolls sideways");
   return [...new Set(found)];
 }

@@ -98,3 +98,14 @@ def test_the_controls_of_the_explorer_stand_in_one_line(recorded, visit) -> None
         "[...document.querySelectorAll('.controls .field')].map(one => one.getBoundingClientRect().top)"
     )
     assert max(tops) - min(tops) < 2
+
+
+def test_a_page_prints_dark_on_light_whatever_its_theme(recorded, visit) -> None:
+    page = visit(f"{recorded}/run?{SICK}&finding=POL01", width=794, height=1123, color_scheme="dark")
+    page.wait_for_selector(".detail")
+    page.wait_for_selector(".js-plotly-plot .annotation-text")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 22)"
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(LOOKS) == []
+    assert page.locator("button:visible, a.button:visible").count() == page.locator("[data-finding]").count()
