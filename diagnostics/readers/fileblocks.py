@@ -40,9 +40,10 @@ def _blocks(stream: BinaryIO, limit: int | None) -> Iterator[FileBlock]:
         piece = stream.read(size if left is None else min(size, left))
         if not piece:
             return
-        stands_for = len(piece) + (_past_hole(stream, left) if not piece.strip(b"\0") else 0)
-        yield piece, stands_for
-        left = None if left is None else left - stands_for
+        left = None if left is None else left - len(piece)
+        past = _past_hole(stream, left) if not piece.strip(b"\0") else 0
+        yield piece, len(piece) + past
+        left = None if left is None else left - past
 
 
 def _past_hole(stream: BinaryIO, left: int | None) -> int:

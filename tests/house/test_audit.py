@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,3 +45,31 @@ def test_only_what_was_looked_up_is_sound(bad_one: Any, installed: Any, status: 
 def test_a_tool_that_fails_or_hangs_says_nothing(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AUDIT["found"].__globals__, "AUDIT", [sys.executable, "-c", script])
     assert AUDIT["found"]([], 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("pip", "found", "or_say_so", "status", "said"),
+    [
+        (0, (0, "0 known weaknesses"), False, 0, "audit: 0 known weaknesses"),
+        (0, (1, "1 known weaknesses"), True, 1, "audit: 1 known weaknesses"),
+        (0, (3, "no answer"), False, 3, "audit NOT DONE: no answer"),
+        (0, (3, "no answer"), True, 0, "audit NOT DONE: no answer"),
+        (1, (0, "0 known weaknesses"), False, 1, "audit: 0 known weaknesses"),
+        (1, (3, "no answer"), True, 1, "audit NOT DONE: no answer"),
+    ],
+)
+def test_the_exit_status_says_what_was_found(
+    pip: int,
+    found: tuple[int, str],
+    or_say_so: bool,
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = AUDIT["main"].__globals__
+    done = subprocess.CompletedProcess([], pip, "what pip says\n", "")
+    monkeypatch.setitem(names, "subprocess", SimpleNamespace(run=lambda *_, **__: done))
+    monkeypatch.setitem(names, "audited", lambda: found)
+    assert AUDIT["main"](or_say_so) == status
+    assert capsys.readouterr().out.splitlines() == ["pip check: what pip says", said]

@@ -7,8 +7,8 @@ import gzip
 import lzma
 import os
 import stat
-import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,14 +41,22 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer.join(10)
 
 
-def test_a_writer_that_has_written_nothing_yet_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_is_slow_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipe, "WAIT", 0.05)
-    command = ["sh", "-c", f"exec 3> pipe; sleep 0.5; cat {GOOD} >&3"]
     os.mkfifo(tmp_path / "pipe")
-    with subprocess.Popen(command, cwd=tmp_path) as writer:
-        monkeypatch.setattr(pipe, "WAIT", 5.0)
-        assert open_run(tmp_path / "pipe").frame.height == 11
-        assert writer.wait(10) == 0
+    writer = os.open(tmp_path / "pipe", os.O_RDWR)  # opens at once, and keeps the pipe from being silent
+    data = GOOD.read_bytes()
+
+    def write() -> None:
+        for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+            time.sleep(0.3)
+            os.write(writer, half)
+        os.close(writer)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    assert open_run(tmp_path / "pipe").frame.height == 11
+    thread.join(10)
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
@@ -176,6 +184,18 @@ def test_a_hole_of_a_terabyte_costs_nothing(tmp_path: Path) -> None:
             assert stands_for >= len(block)
     assert sum(given) < 32 * source.BLOCK
     assert open_run(path).frame["actor/x"].to_list() == [0.5, 0.25, 0.125]
+
+
+def test_of_a_hole_no_more_is_passed_over_than_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.log"
+    path.write_bytes(LINES)
+    os.truncate(path, 2**40)
+    limit = 50 * source.BLOCK + 1000
+    with path.open("rb") as file:
+        found = list(fileblocks.blocks(file, limit))
+        assert file.tell() == limit == sum(stands_for for _, stands_for in found)
+    assert all((stands_for - len(block)) % source.BLOCK == 0 for block, stands_for in found)
+    assert any(stands_for > len(block) for block, stands_for in found)
 
 
 @pytest.mark.parametrize("folder", ["/sys/kernel", "/proc/self", "/proc"])
