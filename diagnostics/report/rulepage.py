@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.language import current_language, later, tr
+from klinic.diagnostics.report.patterns import looked_for
 from klinic.diagnostics.report.phrases import sentence, shortened
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def rule_page(page: Page, card: Card) -> None:
     lang = current_language()
     page.line(page.style(f"{card.name} ({card.id})", "heading"))
     about = card.family or tr("own"), *(tr(SAID.get(one, one)) for one in (card.kind, card.status, card.confidence))
-    page.text(tr("{} {} rule, {}, {} confidence", *about))
+    if card.family == card.kind:
+        page.text(tr("{} rule, {}, {} confidence", *about[1:]))
+    else:
+        page.text(tr("{} {} rule, {}, {} confidence", *about))
     page.line()
     said = card.text("summary", lang) or in_general(card.text("message", lang))
     page.text(sentence(said) if lang == "en" else f"{said}。")
@@ -61,8 +65,8 @@ def _evidence(page: Page, card: Card) -> None:
     for name, threshold in card.thresholds.items():
         source = f" ({threshold.source})" if threshold.source else ""
         page.text(tr("and {} = {:g} {}{}", name, threshold.value, tr(threshold.unit), source), 9, 13)
-    for match in card.matches:
-        page.labelled(str(match.severity), str(match.severity), shortened(match.pattern, 160))
+    for severity, text in dict.fromkeys((str(match.severity), looked_for(match.pattern)) for match in card.matches):
+        page.labelled(severity, severity, shortened(text, 160))
     if card.applies:
         page.text(tr("judged only where {}", card.applies), 2, 4)
     if card.needs:
