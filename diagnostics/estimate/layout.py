@@ -89,8 +89,8 @@ class Layout:
 def layout(settings: Settings, *, lengths: Lengths | None = None, cross_entropy: str = "") -> Layout | None:
     """What a launch means for memory; None where engine, model or batch sizes do not let it be told.
 
-    lengths: of the sequences, else all are taken to be as long as the caps allow. cross_entropy: `flash`, `rows` or
-    `vector`, else what verl takes with the attention that is set.
+    lengths: of the sequences, else all are taken to be as long as the caps allow. cross_entropy: `flash` or `vector`,
+    else what goes with the attention that is set: without flash-attn klinic's plugin takes them of all tokens at once.
     """
     shape = find_shape(settings[f"{MODEL}.path"])
     gpus, per_node = settings.n_gpus, settings.whole("trainer.n_gpus_per_node")
@@ -129,7 +129,7 @@ def _actor(s: Settings, shape: Shape, gpus: int, sizes: Lengths, cross_entropy: 
         attention=attention,
         head=True,
         fused=s.flag(f"{MODEL}.use_fused_kernels"),
-        cross_entropy=cross_entropy or ("flash" if attention in FLASH else "rows"),
+        cross_entropy=cross_entropy or ("flash" if attention in FLASH else "vector"),
         scaled=s.number(f"{ROLLOUT}.temperature") != 1.0,
         entropy_update=entropy,
         longest=sizes.longest,

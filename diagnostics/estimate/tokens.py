@@ -72,7 +72,8 @@ def _training(part: Part, entropy: bool) -> float:
         if not entropy:
             return c
         return 4 * c if part.compiled or part.chunked else 2 * c + 4 * FLOAT
-    each = {"rows": max(2 * c + FLOAT, 3 * c + FLOAT), "vector": 2 * c + 2 * FLOAT}.get(part.cross_entropy, 3 * c)
+    # vector: its backward pass holds the logits in float32 and three tensors of their size at once.
+    each = c + 4 * FLOAT if part.cross_entropy == "vector" else 3 * c
     return each + (3 * FLOAT if entropy else 0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -45,6 +47,13 @@ class _Part:
         self.shape = shape
 
 
+class _Vector(_Part):
+    """A padded batch whose log-probabilities are taken of all tokens at once."""
+
+    cross_entropy, head = "vector", True
+    packed = fused = chunked = scaled = entropy_update = False
+
+
 def kept_by_torch(config: Any) -> float:
     """Bytes a token that autograd keeps of one layer: one packed row of `TOKENS` tokens, bfloat16 under autocast."""
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").to(torch.bfloat16)
@@ -74,6 +83,27 @@ def test_a_layer_of_a_packed_batch_keeps_what_torch_keeps(kind: str) -> None:
     config = transformers.AutoConfig.for_model(kind, **SMALL, **MODELS[kind])
     reckoned, kept = tokens.kept_by_layer(_Part(shape_of(config.to_dict()))), kept_by_torch(config)
     assert 0.97 * kept <= reckoned <= kept
+
+
+def highest(profile: Any) -> int:
+    """Bytes that were alive at once, of all that was allocated while the profile ran."""
+    events = [one for one in profile.profiler.kineto_results.events() if one.name() == "[memory]"]
+    events.sort(key=lambda one: one.start_ns())
+    return max(itertools.accumulate(int(one.nbytes()) for one in events))
+
+
+def test_log_probs_without_flash_attn_take_what_torch_takes_for_their_gradient() -> None:
+    """The logits included; what has one number a token is small beside them."""
+    from klinic.trainer.plugin import flashless
+
+    functional = ModuleType("torch_functional")
+    functional.logprobs_from_logits_v2 = lambda logits, labels: None  # type: ignore[attr-defined]
+    flashless.log_probs(functional)
+    part = _Vector(shape_of({**SMALL, "model_type": "qwen2"}))
+    logits = torch.randn(TOKENS, part.shape.vocab, dtype=torch.bfloat16, requires_grad=True)
+    with torch.profiler.profile(profile_memory=True) as profile:
+        functional.logprobs_from_logits_v2(logits, torch.zeros(TOKENS, dtype=torch.long)).sum().backward()
+    assert tokens.logits(part, TOKENS, training=True) == pytest.approx(logits.nbytes + highest(profile), rel=0.02)
 
 
 @pytest.fixture
