@@ -111,3 +111,15 @@ def test_a_phone_lists_runs_without_scrolling_sideways(recorded, visit) -> None:
     page.wait_for_selector(".ag-row .run-finding .place")
     box = page.locator(".ag-row .run-link").first.bounding_box()
     assert box["x"] + box["width"] <= 400
+
+
+def test_a_page_that_gets_answers_does_not_ask_whether_somebody_is_there(recorded, visit) -> None:
+    page = visit(f"{recorded}/run?run={SICK}")
+    page.wait_for_selector(".banner.sick")
+    asked: list[tuple[str, str]] = []
+    page.on("request", lambda request: asked.append((request.method, request.url)))
+    page.wait_for_timeout(4000)
+    assert sum("_dash-update-component" in url for _, url in asked) > 3
+    assert not [url for method, url in asked if method == "HEAD"]
+    page.evaluate("window.dash_clientside.set_props('run-tick', { disabled: true })")
+    page.wait_for_event("request", lambda request: request.method == "HEAD")
