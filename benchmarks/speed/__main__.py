@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.speed.data import prepared
+from benchmarks.speed.data import PUBLIC_STEPS, prepared
 from benchmarks.speed.measure import Work, machine, measured
 from benchmarks.speed.methods import SECTIONS, Method
 from benchmarks.speed.store import FILE, Store
@@ -77,7 +77,7 @@ def main() -> int:
     for name, (kind, share, methods) in SECTIONS.items():
         if wanted.only in name and wait.left():
             usual = (LONG if kind == "console" else FULL) if wanted.full else QUICK
-            steps = int((wanted.steps or usual) * share)
+            steps = PUBLIC_STEPS if kind == "public" else int((wanted.steps or usual) * share)
             _one(name, kind, steps, chosen(methods, full=wanted.full), rounds, wait, store)
     print(f"\n{_here()} at the end")
     if wanted.write:

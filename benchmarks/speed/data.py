@@ -8,6 +8,7 @@ in them. Deterministic: one seed, so that checksums of readers can be compared.
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import struct
 import subprocess
@@ -21,6 +22,8 @@ import orjson
 from klinic.diagnostics.knowledge.metrics import known_patterns, spread
 
 METRICS, SEED, CHUNK = 120, 7, 1000
+PUBLIC_LOG = Path(__file__).parents[2] / "sample_logs/public/verl_ppo_qwen2.5_0.5b_gsm8k/console.log.gz"
+PUBLIC_STEPS = 435
 START = 1.7e9  # seconds since the epoch
 CYAN, PLAIN = "\x1b[36m", "\x1b[0m"
 DRIVER = f"{CYAN}(TaskRunner pid=123){PLAIN} "
@@ -166,7 +169,15 @@ def wandb(folder: Path, steps: int, metrics: int = METRICS) -> Path:
     return next(place.glob("wandb/offline-run-*/*.wandb"))
 
 
-MAKERS = {"jsonl": jsonl, "console": console, "tensorboard": tensorboard, "wandb": wandb}
+def public(folder: Path, steps: int, _: int = METRICS) -> Path:
+    """verl's own console log of a PPO run, as a person would give it to klinic."""
+    path = folder / f"public_{steps}.log"
+    with gzip.open(PUBLIC_LOG) as packed, path.open("wb") as out:
+        shutil.copyfileobj(packed, out)
+    return path
+
+
+MAKERS = {"jsonl": jsonl, "console": console, "tensorboard": tensorboard, "wandb": wandb, "public": public}
 
 
 def made(folder: Path, kind: str, steps: int, metrics: int = METRICS, **more: int) -> Path:

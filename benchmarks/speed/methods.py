@@ -142,6 +142,14 @@ SECTIONS: dict[str, tuple[str, float, tuple[Method, ...]]] = {
             program("rlprobe doctor, of its own recording", "rlprobe", "rlprobe", "doctor", "{}", made=recorded),
         ),
     ),
+    "judging verl's console log": (
+        "public",
+        1,
+        (
+            program("klinic diagnose", "", "klinic", "diagnose", "{}"),
+            Method("the start of Python", lambda _, __: [sys.executable, "-c", "pass"], prints=False),
+        ),
+    ),
     "reading event files": (
         "tensorboard",
         1,

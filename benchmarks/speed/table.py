@@ -90,7 +90,7 @@ def by_memory(ours: Result, theirs: Result) -> float:
 
 
 RIPGREP, CONSOLE = "ripgrep, printing the lines", "reading a console log"
-DOCTOR, JUDGING = "klinic diagnose", "judging JSONL"
+DOCTOR, JUDGING, SHORT = "klinic diagnose", "judging JSONL", "judging verl's console log"
 TARGETS = (
     Target(
         "JSONL: 1.3 x polars read_ndjson per CPU second", "reading JSONL", NATIVE, "polars read_ndjson", by_cpu, 1.3
@@ -103,6 +103,7 @@ TARGETS = (
     Target("event files: 5 x RustBoard", "reading event files", NATIVE, "RustBoard, loading", by_cpu, 5),
     Target("W&B: 3 x upb and json", "reading a W&B store", NATIVE, "upb and json", by_cpu, 3),
     Target("`klinic diagnose`: 2 CPU seconds", JUDGING, DOCTOR, DOCTOR, lambda one, _: -one.cpu, -2, "{:.2f} s"),
+    Target("the same of a log of 435 steps: 1", SHORT, DOCTOR, DOCTOR, lambda one, _: -one.cpu, -1, "{:.2f} s"),
     Target("`klinic diagnose`: 4 x rl-doctor", JUDGING, DOCTOR, "rl-doctor diagnose", by_cpu, 4),
     Target("in a fifth of its memory", JUDGING, DOCTOR, "rl-doctor diagnose", by_memory, 5, "1 to {:.1f}"),
 )
