@@ -48,16 +48,16 @@ def _round(folder: Path, with_config: bool, prefixes: bool, seeds: str, jobs: in
     from klinic.diagnostics.readers import ReadError
 
     try:
-        patients = judge_ward(folder, with_config=with_config, prefixes=prefixes, jobs=jobs)
+        recordings = judge_ward(folder, with_config=with_config, prefixes=prefixes, jobs=jobs)
     except (LabelError, ReadError) as error:
         fail(str(error))
-    return [patient for patient in patients if _wanted(patient, seeds)]
+    return [recording for recording in recordings if _wanted(recording, seeds)]
 
 
-def _wanted(patient: JudgedRecording, seeds: str) -> bool:
+def _wanted(recording: JudgedRecording, seeds: str) -> bool:
     if seeds == "all":
         return True
-    return (patient.label.seed == 1) is (seeds == "1")
+    return (recording.label.seed == 1) is (seeds == "1")
 
 
 def _write(rounds: dict[str, list[JudgedRecording]], folder: Path, form: str) -> None:

@@ -9,20 +9,20 @@ from klinic.diagnostics.gate.ward import JudgedRecording
 TUNED_ON = 1  # the seed whose recordings thresholds were chosen on
 
 _GROUPS: dict[str, Callable[[JudgedRecording], bool]] = {
-    "all recordings": lambda patient: True,
-    f"seed {TUNED_ON}, on which rules are tuned": lambda patient: patient.label.seed == TUNED_ON,
-    "other seeds and sources": lambda patient: patient.label.seed != TUNED_ON,
-    "faults from step 1": lambda patient: _onset(patient) == 1,
-    "later onsets": lambda patient: _onset(patient) > 1,
+    "all recordings": lambda recording: True,
+    f"seed {TUNED_ON}, on which rules are tuned": lambda recording: recording.label.seed == TUNED_ON,
+    "other seeds and sources": lambda recording: recording.label.seed != TUNED_ON,
+    "faults from step 1": lambda recording: _onset(recording) == 1,
+    "later onsets": lambda recording: _onset(recording) > 1,
 }
 
 
-def _onset(patient: JudgedRecording) -> int:
+def _onset(recording: JudgedRecording) -> int:
     """The first step at which the labelled fault may show; 0 for runs without a labelled onset."""
-    return max(1, patient.label.first_step[0]) if patient.label.first_step else 0
+    return max(1, recording.label.first_step[0]) if recording.label.first_step else 0
 
 
-def groups(patients: Sequence[JudgedRecording]) -> dict[str, list[JudgedRecording]]:
-    """Name -> patients of each group that has some; a patient is in several."""
-    parted = {name: [patient for patient in patients if belongs(patient)] for name, belongs in _GROUPS.items()}
+def groups(recordings: Sequence[JudgedRecording]) -> dict[str, list[JudgedRecording]]:
+    """Name -> recordings of each group that has some; a recording is in several."""
+    parted = {name: [recording for recording in recordings if belongs(recording)] for name, belongs in _GROUPS.items()}
     return {name: members for name, members in parted.items() if members}

@@ -10,7 +10,7 @@ from klinic.diagnostics.gate.tally import Share, Tally, misses, per_rule, tally
 from klinic.diagnostics.gate.ward import JudgedRecording
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
-Rounds = Mapping[str, Sequence[JudgedRecording]]  # "with config", "without config" -> patients; one of them or both
+Rounds = Mapping[str, Sequence[JudgedRecording]]  # "with config", "without config" -> recordings; one of them or both
 
 TITLES = {
     "recall": "found",
@@ -34,8 +34,8 @@ class Table:
 
 def tables(rounds: Rounds) -> Iterator[Table]:
     """The figures by group, then by rule; a table for each round, the rules side by side."""
-    for name, patients in rounds.items():
-        rows = ((group, *_figures(tally(members))) for group, members in groups(patients).items())
+    for name, recordings in rounds.items():
+        rows = ((group, *_figures(tally(members))) for group, members in groups(recordings).items())
         yield Table(f"Figures {name}", ("recordings", *TITLES.values()), tuple(rows))
     yield _rules(rounds)
 
@@ -46,7 +46,7 @@ def _figures(figures: Tally) -> Iterator[str]:
 
 
 def _rules(rounds: Rounds) -> Table:
-    counted = {name: per_rule(patients) for name, patients in rounds.items()}
+    counted = {name: per_rule(recordings) for name, recordings in rounds.items()}
     rules = sorted({rule for figures in counted.values() for rule in figures})
     head = ["rule"]
     for name in rounds:
@@ -72,7 +72,7 @@ def lost_without_config(rounds: Rounds) -> str:
     """How many points of recall the withheld configs cost, in a sentence; empty where only one round was made."""
     if len(rounds) < 2:
         return ""
-    full, bare = (tally(patients).recall for patients in rounds.values())
+    full, bare = (tally(recordings).recall for recordings in rounds.values())
     if not full.of or not bare.of:
         return ""
     points = 100 * (full.hit / full.of - bare.hit / bare.of)
@@ -106,8 +106,8 @@ def _lines(
     yield f"{len(first)} labelled recording{'s' * (len(first) != 1)}. {lost_without_config(rounds)}".rstrip()
     for table in tables(rounds):
         yield from ("", heading.format(table.title), "", *drawn(table))
-    for name, patients in rounds.items():
-        wrong = misses(patients)
+    for name, recordings in rounds.items():
+        wrong = misses(recordings)
         yield from ("", heading.format(f"What was not right {name}"), "")
         yield from ((one for line in wrong for one in listed(line)) if wrong else ("Nothing.",))
 

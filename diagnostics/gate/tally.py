@@ -45,79 +45,80 @@ def _share(flags: Iterable[bool]) -> Share:
     return Share(sum(listed), len(listed))
 
 
-def tally(patients: Sequence[JudgedRecording]) -> Tally:
+def tally(recordings: Sequence[JudgedRecording]) -> Tally:
     """Count a round."""
-    sick = [patient for patient in patients if patient.found is not None and not patient.label.healthy]
-    called = [patient for patient in patients if patient.diagnosis.verdict != "healthy"]
-    errors = [patient.onset_error for patient in patients if patient.onset_error is not None]
+    sick = [recording for recording in recordings if recording.found is not None and not recording.label.healthy]
+    called = [recording for recording in recordings if recording.diagnosis.verdict != "healthy"]
+    errors = [recording.onset_error for recording in recordings if recording.onset_error is not None]
     return Tally(
-        recall=_share(bool(patient.found) for patient in sick),
-        precision=_share(not patient.label.healthy for patient in called),
-        root_cause=_share(patient.rooted for patient in sick if patient.rooted is not None),
-        quiet=_share(patient.false_alarm is None for patient in patients if patient.label.healthy),
-        verdict=_share(patient.verdict_right for patient in patients),
+        recall=_share(bool(recording.found) for recording in sick),
+        precision=_share(not recording.label.healthy for recording in called),
+        root_cause=_share(recording.rooted for recording in sick if recording.rooted is not None),
+        quiet=_share(recording.false_alarm is None for recording in recordings if recording.label.healthy),
+        verdict=_share(recording.verdict_right for recording in recordings),
         onset=statistics.median(errors) if errors else None,
         onset_within_5=_share(error <= 5 for error in errors),
     )
 
 
-def per_rule(patients: Sequence[JudgedRecording]) -> dict[str, Tally]:
+def per_rule(recordings: Sequence[JudgedRecording]) -> dict[str, Tally]:
     """The figures of the runs labelled with each rule (a run with several accepted names counts for the first)."""
-    names = sorted({(patient.label.root_cause or patient.label.incident)[0] for patient in patients if _named(patient)})
-    return {name: tally([patient for patient in patients if name in _named(patient)[:1]]) for name in names}
+    named = [(_named(recording), recording) for recording in recordings]
+    names = sorted({words[0] for words, _ in named if words})
+    return {name: tally([recording for words, recording in named if name in words[:1]]) for name in names}
 
 
-def _named(patient: JudgedRecording) -> tuple[str, ...]:
-    return patient.label.root_cause or patient.label.incident
+def _named(recording: JudgedRecording) -> tuple[str, ...]:
+    return recording.label.root_cause or recording.label.incident
 
 
-def misses(patients: Sequence[JudgedRecording]) -> list[str]:
+def misses(recordings: Sequence[JudgedRecording]) -> list[str]:
     """One line for everything that was not right."""
-    return [f"{patient.path}: {said}" for patient in patients for said in _said(patient)]
+    return [f"{recording.path}: {said}" for recording in recordings for said in _said(recording)]
 
 
-def _said(patient: JudgedRecording) -> list[str]:
-    found = ", ".join(f"{finding.name} ({finding.severity})" for finding in patient.diagnosis.findings) or "nothing"
+def _said(recording: JudgedRecording) -> list[str]:
+    found = ", ".join(f"{finding.name} ({finding.severity})" for finding in recording.diagnosis.findings) or "nothing"
     lines = []
-    if patient.found is False:
-        lines.append(f"missed {' or '.join(_named(patient))}; found {found}")
-    elif patient.rooted is False:
-        lines.append(f"the root cause should be {' or '.join(patient.label.root_cause)}; found {found}")
-    if patient.missing:
-        lines.append(f"not named: {', '.join(patient.missing)}")
-    if patient.onset_error:
-        lines.append(f"onset {patient.onset_error} steps off")
-    if patient.false_alarm:
-        lines.append(f"false alarm {patient.false_alarm[1]} after {patient.false_alarm[0]} rows")
-    if not patient.verdict_right:
-        lines.append(f"verdict {patient.diagnosis.verdict}, expected {' or '.join(patient.label.verdict)}")
+    if recording.found is False:
+        lines.append(f"missed {' or '.join(_named(recording))}; found {found}")
+    elif recording.rooted is False:
+        lines.append(f"the root cause should be {' or '.join(recording.label.root_cause)}; found {found}")
+    if recording.missing:
+        lines.append(f"not named: {', '.join(recording.missing)}")
+    if recording.onset_error:
+        lines.append(f"onset {recording.onset_error} steps off")
+    if recording.false_alarm:
+        lines.append(f"false alarm {recording.false_alarm[1]} after {recording.false_alarm[0]} rows")
+    if not recording.verdict_right:
+        lines.append(f"verdict {recording.diagnosis.verdict}, expected {' or '.join(recording.label.verdict)}")
     return lines
 
 
-def as_json(patients: Sequence[JudgedRecording]) -> dict[str, Any]:
+def as_json(recordings: Sequence[JudgedRecording]) -> dict[str, Any]:
     """The round as plain data."""
     return {
         "schema": "klinic/ward/1",
-        "all": asdict(tally(patients)),
-        "groups": {name: asdict(tally(members)) for name, members in groups(patients).items()},
-        "rules": {name: asdict(figures) for name, figures in per_rule(patients).items()},
-        "misses": misses(patients),
-        "patients": list(map(_patient, patients)),
+        "all": asdict(tally(recordings)),
+        "groups": {name: asdict(tally(members)) for name, members in groups(recordings).items()},
+        "rules": {name: asdict(figures) for name, figures in per_rule(recordings).items()},
+        "misses": misses(recordings),
+        "patients": list(map(_as_data, recordings)),
     }
 
 
-def _patient(patient: JudgedRecording) -> dict[str, Any]:
-    alarm = patient.false_alarm
+def _as_data(recording: JudgedRecording) -> dict[str, Any]:
+    alarm = recording.false_alarm
     return {
-        "path": patient.path,
-        "seed": patient.label.seed,
-        "fault": patient.label.fault,
-        "verdict": patient.diagnosis.verdict,
-        "verdict_right": patient.verdict_right,
-        "health": patient.diagnosis.health,
-        "found": patient.found,
-        "root_cause_right": patient.rooted,
-        "missing": list(patient.missing),
-        "onset_error": patient.onset_error,
+        "path": recording.path,
+        "seed": recording.label.seed,
+        "fault": recording.label.fault,
+        "verdict": recording.diagnosis.verdict,
+        "verdict_right": recording.verdict_right,
+        "health": recording.diagnosis.health,
+        "found": recording.found,
+        "root_cause_right": recording.rooted,
+        "missing": list(recording.missing),
+        "onset_error": recording.onset_error,
         "false_alarm": None if alarm is None else {"rows": alarm[0], "name": alarm[1]},
     }

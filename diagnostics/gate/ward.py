@@ -52,7 +52,7 @@ def sources(folder: Path) -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True)
-class _Visit:
+class _Task:
     source: Path
     label: Label
     with_config: bool
@@ -68,24 +68,24 @@ def judge_ward(
     jobs: processes at most, None for one a core.
     Raises LabelError for an unusable label and ReadError for a source that cannot be read.
     """
-    visits = [
-        _Visit(source, label, with_config, prefixes)
+    tasks = [
+        _Task(source, label, with_config, prefixes)
         for label, ward in [(read_label(ward), ward) for ward in labelled(folder)]
         for source in sources(ward)
     ]
-    patients = []
-    for visit, patient in zip(visits, pool.each(examine, visits, jobs=jobs, weight=len(visits)), strict=True):
-        if isinstance(patient, pool.WorkerDied):
-            raise ReadError(f"{visit.source}: {patient.why}")
-        patients.append(patient)
-    return patients
+    recordings = []
+    for task, recording in zip(tasks, pool.each(examine, tasks, jobs=jobs, weight=len(tasks)), strict=True):
+        if isinstance(recording, pool.WorkerDied):
+            raise ReadError(f"{task.source}: {recording.why}")
+        recordings.append(recording)
+    return recordings
 
 
-def examine(visit: _Visit) -> JudgedRecording:
+def examine(task: _Task) -> JudgedRecording:
     """Judge one labelled source. Raises ReadError."""
-    label = visit.label
-    run = open_run(visit.source)
-    if not visit.with_config:
+    label = task.label
+    run = open_run(task.source)
+    if not task.with_config:
         run = replace(run, config=Config(), manifest={})
     diagnosis = diagnose(run)
     right = _right_findings(label, diagnosis)
@@ -93,7 +93,7 @@ def examine(visit: _Visit) -> JudgedRecording:
     expected = bool(label.root_cause or label.incident)
     named = {finding.name for finding in diagnosis.findings}
     return JudgedRecording(
-        path=str(visit.source),
+        path=str(task.source),
         label=label,
         diagnosis=diagnosis,
         found=bool(right or incidents) if expected else None,
@@ -101,7 +101,7 @@ def examine(visit: _Visit) -> JudgedRecording:
         verdict_right=diagnosis.verdict in label.verdict,
         missing=tuple(name for name in label.also if name not in named),
         onset_error=_onset_error(label, right),
-        false_alarm=_false_alarm(run, label, diagnosis, whole=not visit.prefixes),
+        false_alarm=_false_alarm(run, label, diagnosis, whole=not task.prefixes),
     )
 
 

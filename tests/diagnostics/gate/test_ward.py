@@ -44,26 +44,26 @@ def ward(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def patients(ward):
-    return {Path(patient.path).parent.name: patient for patient in judge_ward(ward)}
+def judged(ward):
+    return {Path(recording.path).parent.name: recording for recording in judge_ward(ward)}
 
 
-def test_each_bed_is_judged_as_its_label_says(patients):
-    assert list(patients) == ["a-right", "b-healthy", "c-missed", "d-false-alarm", "e-other-root", "f-incident"]
-    right = patients["a-right"]
+def test_each_bed_is_judged_as_its_label_says(judged):
+    assert list(judged) == ["a-right", "b-healthy", "c-missed", "d-false-alarm", "e-other-root", "f-incident"]
+    right = judged["a-right"]
     assert (right.found, right.rooted, right.verdict_right, right.onset_error) == (True, True, True, 0)
-    assert patients["b-healthy"].found is None and patients["b-healthy"].false_alarm is None
-    assert patients["c-missed"].found is False and patients["c-missed"].onset_error is None
-    rows, name = patients["d-false-alarm"].false_alarm
+    assert judged["b-healthy"].found is None and judged["b-healthy"].false_alarm is None
+    assert judged["c-missed"].found is False and judged["c-missed"].onset_error is None
+    rows, name = judged["d-false-alarm"].false_alarm
     assert name == "truncation-high" and rows > 3
-    other = patients["e-other-root"]
+    other = judged["e-other-root"]
     assert (other.found, other.rooted) == (True, False)
     assert other.onset_error == 6  # found at step 5, labelled from 11 on
-    assert patients["f-incident"].found is True and patients["f-incident"].rooted is None
+    assert judged["f-incident"].found is True and judged["f-incident"].rooted is None
 
 
-def test_the_figures_count_them(patients):
-    figures = tally(list(patients.values()))
+def test_the_figures_count_them(judged):
+    figures = tally(list(judged.values()))
     assert (figures.recall.hit, figures.recall.of) == (3, 4)
     assert (figures.root_cause.hit, figures.root_cause.of) == (1, 3)
     assert (figures.precision.hit, figures.precision.of) == (3, 4)
@@ -72,8 +72,8 @@ def test_the_figures_count_them(patients):
     assert figures.onset == 3 and str(figures.onset_within_5) == "1/2 (50 %)"
 
 
-def test_every_wrong_one_has_a_line(patients):
-    said = "\n".join(misses(list(patients.values())))
+def test_every_wrong_one_has_a_line(judged):
+    said = "\n".join(misses(list(judged.values())))
     assert "c-missed/metrics.jsonl: missed nan-inf; found" in said
     assert "d-false-alarm/metrics.jsonl: false alarm truncation-high after" in said
     assert "e-other-root/metrics.jsonl: the root cause should be reward-collapse" in said
@@ -81,11 +81,11 @@ def test_every_wrong_one_has_a_line(patients):
     assert "a-right" not in said and "b-healthy" not in said and "f-incident" not in said
 
 
-def test_rules_and_groups_are_counted_apart(patients):
-    rules = per_rule(list(patients.values()))
+def test_rules_and_groups_are_counted_apart(judged):
+    rules = per_rule(list(judged.values()))
     assert set(rules) == {"update-too-large", "nan-inf", "reward-collapse", "hydra-unknown-key"}
     assert str(rules["nan-inf"].recall) == "0/1 (0 %)"
-    parted = {name: [Path(p.path).parent.name[0] for p in ps] for name, ps in groups(list(patients.values())).items()}
+    parted = {name: [Path(p.path).parent.name[0] for p in ps] for name, ps in groups(list(judged.values())).items()}
     assert parted["seed 1, on which rules are tuned"] == ["a", "d", "f"]
     assert parted["other seeds and sources"] == ["b", "c", "e"]
     assert (parted["faults from step 1"], parted["later onsets"]) == (["a"], ["c", "e"])
@@ -119,7 +119,7 @@ def test_text_and_markdown_say_the_same_figures(ward):
 
 def test_seeds_choose(ward):
     told = json.loads(run(ward, "--seeds", "others", "--format", "json", "--no-prefixes").stdout)
-    assert [Path(patient["path"]).parent.name[0] for patient in told["patients"]] == ["b", "c", "e"]
+    assert [Path(recording["path"]).parent.name[0] for recording in told["patients"]] == ["b", "c", "e"]
 
 
 def test_all_right_is_exit_0(ward):
