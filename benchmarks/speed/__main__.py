@@ -23,7 +23,7 @@ from benchmarks.speed.store import FILE, Store
 from benchmarks.speed.table import HEADER, lines, write
 from benchmarks.speed.tools import NATIVE, newest
 from benchmarks.speed.wait import Wait, said
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.options import JudgeOptions
 
 FOLDER = Path("build/bench/data")
 QUICK, FULL, LONG = 2_000, 10_000, 100_000
@@ -37,7 +37,7 @@ def chosen(methods: tuple[Method, ...], *, full: bool) -> tuple[Method, ...]:
 
 def code() -> str:
     """Which klinic is timed: a hash of its code and cards, and when its compiled part changed."""
-    return f"{How().fingerprint()[:12]}-{newest(NATIVE):.0f}"
+    return f"{JudgeOptions().fingerprint()[:12]}-{newest(NATIVE):.0f}"
 
 
 def _one(name: str, kind: str, steps: int, methods: tuple[Method, ...], rounds: int, wait: Wait, store: Store) -> None:

@@ -13,9 +13,9 @@ from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.outline import outline
-from klinic.diagnostics.survey.case import Case, Found
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.case import Case, PlanResult
 from klinic.diagnostics.survey.index import Index, opened
+from klinic.diagnostics.survey.options import JudgeOptions
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Remembered:
     def keep(self, origin: Origin | None, run: Run, diagnosis: Diagnosis) -> None:
         """Keep what was found, where the files still look like this."""
         if origin is not None and origin.mark is not None and self._on and run.manifest.get("status") != "running":
-            found = Found((Case(outline(run), diagnosis),))
+            found = PlanResult((Case(outline(run), diagnosis),))
             self._opened().put(origin.plan, origin.single, origin.mark, found)
 
     def rest(self) -> None:
@@ -61,4 +61,4 @@ class Remembered:
     @cached_property
     def _how(self) -> str:
         """Hashed once: the rules of a process do not change."""
-        return How().fingerprint()
+        return JudgeOptions().fingerprint()

@@ -13,7 +13,7 @@ from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.mask import Mask
 from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.senders import deliver
-from klinic.diagnostics.alerts.wire import TIMEOUT, Trouble
+from klinic.diagnostics.alerts.wire import TIMEOUT, DeliveryError
 
 ROOM = 100  # messages that wait
 
@@ -89,11 +89,11 @@ class Courier:
             attempt += 1
         return Receipt(self.channel.name, message, attempt)
 
-    def _tried(self, message: Message) -> Trouble | None:
+    def _tried(self, message: Message) -> DeliveryError | None:
         try:
             deliver(message, self.channel, time.time(), self._patience.timeout)
-        except Trouble as trouble:
+        except DeliveryError as trouble:
             return trouble
         except Exception as error:  # a sender's own mistake must not end the thread
-            return Trouble(f"{type(error).__name__}: {error}", again=False)
+            return DeliveryError(f"{type(error).__name__}: {error}", again=False)
         return None

@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Trouble(Exception):  # noqa: N818 (what went wrong with one attempt)
+class DeliveryError(Exception):
     """Why a message was not delivered. again: whether another try may help, after `wait` seconds where that is told."""
 
     words: str
@@ -63,7 +63,7 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 
 def post(request: Request, timeout: float = TIMEOUT) -> Answer:
-    """Send it once. Raises Trouble where there is no answer, or one that is no success."""
+    """Send it once. Raises DeliveryError where there is no answer, or one that is no success."""
     data = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "replace")
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "klinic", **request.headers}
     try:
@@ -74,15 +74,15 @@ def post(request: Request, timeout: float = TIMEOUT) -> Answer:
     except urllib.error.HTTPError as error:
         raise _refused(error) from None
     except TimeoutError:
-        raise Trouble(f"no answer within {timeout:.0f} s", again=True) from None
+        raise DeliveryError(f"no answer within {timeout:.0f} s", again=True) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError):
-            raise Trouble(f"no answer within {timeout:.0f} s", again=True) from None
-        raise Trouble(f"cannot be reached ({reason})", again=not isinstance(error, ValueError)) from None
+            raise DeliveryError(f"no answer within {timeout:.0f} s", again=True) from None
+        raise DeliveryError(f"cannot be reached ({reason})", again=not isinstance(error, ValueError)) from None
 
 
-def _refused(error: urllib.error.HTTPError) -> Trouble:
+def _refused(error: urllib.error.HTTPError) -> DeliveryError:
     with error:
         try:
             body = error.read(MOST)
@@ -91,7 +91,7 @@ def _refused(error: urllib.error.HTTPError) -> Trouble:
         answer = Answer(error.code, body, retry_after(error.headers.get("Retry-After")))
     wait = answer.wait if answer.wait is not None else _told(answer.json())
     said = " ".join(body.decode("utf-8", "replace").split())[:160]
-    return Trouble(f"HTTP {error.code}{f': {said}' if said else ''}", error.code in PASSING, wait)
+    return DeliveryError(f"HTTP {error.code}{f': {said}' if said else ''}", error.code in PASSING, wait)
 
 
 def _told(body: Mapping[str, Any]) -> float | None:

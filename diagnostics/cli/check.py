@@ -148,12 +148,12 @@ def _look(
 ) -> list[AtPath]:
     """What there is at each path, judged; in English, but for what is asked of the rows."""
     from klinic.diagnostics.gate.demands import demands, settled
-    from klinic.diagnostics.survey.how import How
+    from klinic.diagnostics.survey.options import JudgeOptions
     from klinic.diagnostics.survey.survey import survey
 
     heed_ctrl_c()
     asked = demands(settings, langs)
-    how = How(profile=settings.profile, asked=asked)
+    how = JudgeOptions(profile=settings.profile, asked=asked)
     with use_language("en"), progress() as seen:
         return survey(paths, how, jobs=jobs, remember=remember and settled(asked), seen=seen)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from klinic.diagnostics.engine.card import Card
     from klinic.diagnostics.report.base import Judged
     from klinic.diagnostics.run import Run
-    from klinic.diagnostics.survey.how import How
+    from klinic.diagnostics.survey.options import JudgeOptions
 
 
 def _step(text: str) -> int:
@@ -70,9 +70,9 @@ def diagnose(
     names = names or ("text",)
     check_formats(names, outs)
     refuse_overwrite(outs, (*paths, profile, *([config] if config else [])), folders)
-    from klinic.diagnostics.survey.how import How
+    from klinic.diagnostics.survey.options import JudgeOptions
 
-    how = How(
+    how = JudgeOptions(
         profile=profile,
         select=select,
         ignore=ignore,
@@ -125,7 +125,7 @@ def with_cards(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _judge_all(
-    paths: tuple[str, ...], how: How, whole: bool, jobs: int | None, remember: bool
+    paths: tuple[str, ...], how: JudgeOptions, whole: bool, jobs: int | None, remember: bool
 ) -> tuple[list[Judged], list[str]]:
     """Every run that can be judged, and one line for each path or run that cannot. whole: reports want its rows."""
     from klinic.diagnostics.engine.card import CardError

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.model import Incident, Severity
-from klinic.diagnostics.engine.textmatch import MAX_SPAN, Met, TextMatcher
+from klinic.diagnostics.engine.textmatch import MAX_SPAN, PatternMatch, TextMatcher
 from klinic.diagnostics.engine.wording import worded
 from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.run.state import state as run_state
@@ -49,8 +49,8 @@ class Incidents:
         self._matcher = TextMatcher([match.pattern for *_, match in self._patterns])
         self._lang = lang
         self._worded_for: tuple[Config, str] | None = None
-        self._met: tuple[Met, ...] = ()
-        self._worded: dict[Met, Hit] = {}
+        self._met: tuple[PatternMatch, ...] = ()
+        self._worded: dict[PatternMatch, Hit] = {}
         self._found: tuple[Incident, ...] = ()
 
     def match(self, run: Run) -> tuple[Incident, ...]:
@@ -70,7 +70,7 @@ class Incidents:
             self._found = tuple(sorted((hit.incident for hit in kept), key=lambda one: (-one.severity, one.line)))
         return self._found
 
-    def _hit(self, met: Met, config: Config, framework: str) -> Hit:
+    def _hit(self, met: PatternMatch, config: Config, framework: str) -> Hit:
         card, rank, match = self._patterns[met.pattern]
         groups = dict(met.groups)
         message, cause, fix = (

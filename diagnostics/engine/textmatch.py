@@ -24,7 +24,7 @@ _HEAD = re.compile(
 
 
 @dataclass(frozen=True)
-class Met:
+class PatternMatch:
     """A pattern, by its number, met the text. line: the one to show, where the group `at` begins, else the match."""
 
     pattern: int
@@ -47,9 +47,9 @@ class TextMatcher:
         self._ids: Rows = np.empty(0, np.int64)  # of the lines, which live as long as they stand here
         self._met: Said = np.empty(0, object)  # of patterns that see one line, for each line
         self._begun: Said = np.empty(0, object)  # of the others, for the line in which they begin
-        self.found: tuple[Met, ...] = ()
+        self.found: tuple[PatternMatch, ...] = ()
 
-    def match(self, lines: tuple[Line, ...]) -> tuple[Met, ...]:
+    def match(self, lines: tuple[Line, ...]) -> tuple[PatternMatch, ...]:
         """All that the patterns met, by pattern and line; the same object as before where nothing changed."""
         if lines is not self._lines:
             self._update(lines)
@@ -68,20 +68,20 @@ class TextMatcher:
         found = tuple(sorted(every, key=lambda one: one.pattern))
         self.found = self.found if found == self.found else found
 
-    def _alone_in(self, line: Line) -> tuple[Met, ...]:
+    def _alone_in(self, line: Line) -> tuple[PatternMatch, ...]:
         text = bare(line.text)
         hits = ((number, pattern.search(text)) for number, pattern in self._alone)
-        return tuple(Met(number, line, _groups(hit)) for number, hit in hits if hit)
+        return tuple(PatternMatch(number, line, _groups(hit)) for number, hit in hits if hit)
 
     def _spanning_from(self, first: int, last: int) -> Said:
         """What begins in the lines [first, last)."""
         above = max(first - 1, 0)
         lines = self._lines[above : last + MAX_SPAN]
         text = Text(lines)
-        begun: list[list[Met]] = [[] for _ in range(first, last)]
+        begun: list[list[PatternMatch]] = [[] for _ in range(first, last)]
         for number, pattern in self._spanning:
             for at, hit in text.each(pattern, first - above, last - above):
-                begun[at - (first - above)].append(Met(number, text.line_of(hit), _groups(hit)))
+                begun[at - (first - above)].append(PatternMatch(number, text.line_of(hit), _groups(hit)))
         said = np.empty(last - first, object)
         said[:] = [tuple(each) for each in begun]
         return said

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from klinic.diagnostics.estimate.clock import Span, seconds
 from klinic.diagnostics.estimate.engine import GIB
 from klinic.diagnostics.estimate.estimate import Estimate
 from klinic.diagnostics.estimate.host import disk, host
 from klinic.diagnostics.estimate.phases import Phase
+from klinic.diagnostics.estimate.stepseconds import Span, seconds
 from klinic.diagnostics.language import padded, tr
 
 BOUND = 0.15  # of the trainer's memory; docs/plan.md says where it was measured

@@ -17,7 +17,7 @@ from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.outline import Outline, outline
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.options import JudgeOptions
 
 Kind = Literal["", "unread", "closed", "lost"]
 
@@ -36,7 +36,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Found:
+class PlanResult:
     """The cases of one plan, in order.
 
     failed: why there is none, "" where there is. kind: unread (in no known format), closed (it may not be opened), lost
@@ -49,7 +49,7 @@ class Found:
     keep: bool = True
 
 
-def examine(plan: Plan, single: bool, how: How, whole: bool = False) -> Found:
+def examine(plan: Plan, single: bool, how: JudgeOptions, whole: bool = False) -> PlanResult:
     """Read and judge the runs of a plan; what goes wrong there is said in the result.
 
     single: it is all that was asked for, and so counts as a run whatever its name. whole: keep the rows.
@@ -57,11 +57,11 @@ def examine(plan: Plan, single: bool, how: How, whole: bool = False) -> Found:
     """
     try:
         runs = [run for run in read(plan) if counts(run, single=single)]
-        return Found(tuple(judged(run, how, whole) for run in runs), keep=not any(map(_is_going, runs)))
+        return PlanResult(tuple(judged(run, how, whole) for run in runs), keep=not any(map(_is_going, runs)))
     except ClosedError as error:
-        return Found(failed=str(error), kind="closed", keep=False)
+        return PlanResult(failed=str(error), kind="closed", keep=False)
     except ReadError as error:
-        return Found(failed=str(error), kind="unread")
+        return PlanResult(failed=str(error), kind="unread")
     except CardError:
         raise
     except Exception as error:  # a fault of klinic: this run's trouble must not end the judging of all others
@@ -70,12 +70,12 @@ def examine(plan: Plan, single: bool, how: How, whole: bool = False) -> Found:
         return lost(plan, f"internal error: {type(error).__name__}: {error} (KLINIC_TRACEBACK=1 shows where)")
 
 
-def lost(plan: Plan, why: str) -> Found:
+def lost(plan: Plan, why: str) -> PlanResult:
     """What is left of a plan whose reading or judging broke down."""
-    return Found(failed=f"{plan.path}: {why}", kind="lost", keep=False)
+    return PlanResult(failed=f"{plan.path}: {why}", kind="lost", keep=False)
 
 
-def judged(run: Run, how: How, whole: bool = False) -> Case:
+def judged(run: Run, how: JudgeOptions, whole: bool = False) -> Case:
     """What is found in one run. Raises CardError."""
     run = prepared(run, how)
     kept = run if whole else outline(run)
@@ -86,14 +86,14 @@ def judged(run: Run, how: How, whole: bool = False) -> Case:
         return Case(kept, problem=str(error), demanded=demanded)
 
 
-def prepared(run: Run, how: How) -> Run:
+def prepared(run: Run, how: JudgeOptions) -> Run:
     """The run with the config that a file gives it, in the steps that are to be judged."""
     if how.config:
         run = with_config(run, dict(how.given), how.config)
     return between(run, *how.steps) if how.steps else run
 
 
-def judge(run: Run, how: How) -> Diagnosis:
+def judge(run: Run, how: JudgeOptions) -> Diagnosis:
     """The diagnosis of a prepared run. Raises JudgeError and CardError."""
     return diagnose(
         run,

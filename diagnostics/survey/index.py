@@ -24,7 +24,7 @@ from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Outline
-from klinic.diagnostics.survey.case import Case, Found, Kind
+from klinic.diagnostics.survey.case import Case, Kind, PlanResult
 
 FILE = "runs-1.sqlite"
 MAX_BYTES = 400_000_000  # of the file; some 20,000 runs
@@ -92,7 +92,7 @@ class Index:
             raise
         return base
 
-    def get(self, plan: Plan, single: bool, mark: str | None) -> Found | None:
+    def get(self, plan: Plan, single: bool, mark: str | None) -> PlanResult | None:
         """What was found where the files looked like this; None where that is not known."""
         if self._base is None or mark is None:
             return None
@@ -112,7 +112,7 @@ class Index:
             self._later("UPDATE found SET used = ? WHERE key = ?", time.time(), key)
         return found
 
-    def put(self, plan: Plan, single: bool, mark: str | None, found: Found) -> None:
+    def put(self, plan: Plan, single: bool, mark: str | None, found: PlanResult) -> None:
         """Remember what was found, where the files still look as they did before they were read."""
         if self._base is None or mark is None or not found.keep or mark != stamp(plan):
             return
@@ -192,7 +192,7 @@ class _Said:
     kind: Kind
 
 
-def _packed(found: Found) -> bytes | None:
+def _packed(found: PlanResult) -> bytes | None:
     """As JSON, packed; None for what JSON does not give back as it is, or what is too large."""
     cases = [(case.run, case.diagnosis, case.problem, case.demanded) for case in found.cases]
     try:
@@ -203,10 +203,10 @@ def _packed(found: Found) -> bytes | None:
     return zstandard.compress(text, 3) if same else None
 
 
-def _unpacked(said: bytes) -> Found:
+def _unpacked(said: bytes) -> PlanResult:
     return _read(zstandard.ZstdDecompressor().decompress(said, max_output_size=MAX_ENTRY))
 
 
-def _read(text: bytes) -> Found:
+def _read(text: bytes) -> PlanResult:
     said = msgspec.json.decode(text, type=_Said)
-    return Found(tuple(Case(*case) for case in said.cases), said.failed, said.kind)
+    return PlanResult(tuple(Case(*case) for case in said.cases), said.failed, said.kind)

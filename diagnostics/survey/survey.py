@@ -10,8 +10,8 @@ from klinic.diagnostics.readers import ReadError, find, no_run, plans, remarks
 from klinic.diagnostics.readers.reading import Plan, os_error
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.survey import pool
-from klinic.diagnostics.survey.case import Case, Found, examine, lost
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.case import Case, PlanResult, examine, lost
+from klinic.diagnostics.survey.options import JudgeOptions
 
 LITTLE = 8  # runs that are judged sooner than all rules are hashed
 BYTES = 10_000_000  # that take about as long as a small run
@@ -23,7 +23,7 @@ class Job:
 
     plan: Plan
     single: bool
-    how: How
+    how: JudgeOptions
     whole: bool = False
 
 
@@ -40,7 +40,7 @@ class AtPath:
 
 def survey(
     paths: Sequence[str],
-    how: How,
+    how: JudgeOptions,
     *,
     jobs: int | None = None,
     remember: bool = True,
@@ -75,13 +75,13 @@ def in_a_row(found: Sequence[AtPath]) -> tuple[list[Judged], list[str]]:
     return judged, problems
 
 
-def _counted(results: Iterator[Found], total: int, seen: Callable[[int, int], None]) -> Iterator[Found]:
+def _counted(results: Iterator[PlanResult], total: int, seen: Callable[[int, int], None]) -> Iterator[PlanResult]:
     for done, one in enumerate(results, 1):
         seen(done, total)
         yield one
 
 
-def _told(path: str, count: int, results: Sequence[Found]) -> AtPath:
+def _told(path: str, count: int, results: Sequence[PlanResult]) -> AtPath:
     """What there is at one path that has so many plans."""
     closed = [one.failed for one in results if one.kind == "closed"]
     cases = tuple(case for one in results for case in one.cases)
@@ -112,7 +112,7 @@ def _listed(path: str) -> tuple[list[Plan], str]:
         return [], os_error(error, path)
 
 
-def _found(wanted: Sequence[Job], count: int | None, remember: bool) -> Iterator[Found]:
+def _found(wanted: Sequence[Job], count: int | None, remember: bool) -> Iterator[PlanResult]:
     """What there is in each plan, in order."""
     if not remember or len(wanted) < LITTLE:
         yield from _judged(wanted, count)
@@ -134,7 +134,7 @@ def _found(wanted: Sequence[Job], count: int | None, remember: bool) -> Iterator
         index.close()
 
 
-def _judged(jobs: Sequence[Job], count: int | None) -> Generator[Found, None, None]:
+def _judged(jobs: Sequence[Job], count: int | None) -> Generator[PlanResult, None, None]:
     """What there is in each plan; read and judged in this process where others would not pay."""
     if not jobs:
         return
@@ -144,7 +144,7 @@ def _judged(jobs: Sequence[Job], count: int | None) -> Generator[Found, None, No
         yield lost(job.plan, found.why) if isinstance(found, pool.WorkerDied) else found
 
 
-def examined(job: Job) -> Found:
+def examined(job: Job) -> PlanResult:
     """What there is in one plan."""
     return examine(job.plan, job.single, job.how, job.whole)
 

@@ -16,7 +16,7 @@ from klinic.diagnostics.language import columns, padded, tr
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.report.phrases import evidence_words, sentence, telling, when
-from klinic.diagnostics.watch.gauges import STYLES, gauges
+from klinic.diagnostics.watch.vitals import STYLES, gauges
 from klinic.diagnostics.watch.wording import place, standing
 
 

@@ -16,7 +16,7 @@ from klinic.diagnostics.language import tr
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.report.layout import clean
 from klinic.diagnostics.watch.detail import Block, detail, tail
-from klinic.diagnostics.watch.gauges import STYLES
+from klinic.diagnostics.watch.vitals import STYLES
 
 WORST = {"sick": 0, "watch": 1, "healthy": 2}
 

@@ -13,8 +13,8 @@ import pytest
 
 from klinic.dashboards.app import create_app
 from klinic.dashboards.store import Shelf, judging
-from klinic.diagnostics.survey.how import How
 from klinic.diagnostics.survey.index import FILE
+from klinic.diagnostics.survey.options import JudgeOptions
 from klinic.diagnostics.survey.survey import LITTLE, in_a_row, survey
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,9 @@ def write(path: Path, steps: range, score: float = 0.5, ago: float = 7200.0) -> 
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KLINIC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("klinic.diagnostics.survey.index.SETTLED_S", -1.0)  # a file just written has a new inode time
-    monkeypatch.setattr("klinic.diagnostics.survey.how._installed", lambda: "these rules")  # not as someone edits them
+    monkeypatch.setattr(
+        "klinic.diagnostics.survey.options._installed", lambda: "these rules"
+    )  # not as someone edits them
     for name in NAMES:
         write(tmp_path / "runs" / name, range(1, 20))
     return tmp_path / "runs"
@@ -91,7 +93,7 @@ def test_a_run_that_changed_is_judged_anew(runs: Path, judged: list[str], start)
 def test_other_rules_judge_anew(runs: Path, judged: list[str], start, monkeypatch: pytest.MonkeyPatch) -> None:
     start(runs)
     judged.clear()
-    monkeypatch.setattr("klinic.diagnostics.survey.how._installed", lambda: "other rules")
+    monkeypatch.setattr("klinic.diagnostics.survey.options._installed", lambda: "other rules")
     start(runs)
     assert len(judged) == RUNS
 
@@ -105,7 +107,7 @@ def test_a_run_that_goes_on_is_neither_kept_nor_looked_up(runs: Path, judged: li
 
 
 def test_what_klinic_diagnose_judged_is_not_judged_again(runs: Path, judged: list[str], start) -> None:
-    cases, _ = in_a_row(survey([str(runs)], How(), jobs=1))
+    cases, _ = in_a_row(survey([str(runs)], JudgeOptions(), jobs=1))
     diagnosed = {Path(case.run.source.path).parent.name: case.diagnosis for case in cases}
     shown = found(start(runs))
     assert judged == [] and {name.split("/")[0]: one for name, one in shown.items()} == diagnosed

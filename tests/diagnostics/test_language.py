@@ -71,8 +71,8 @@ def test_what_is_said_of_names_is_told_in_chinese() -> None:
     """Names that the code puts together, or that stand in data: stages, phases, parts, topics, renamed keys."""
     from klinic.diagnostics.env.packages import pairs
     from klinic.diagnostics.estimate import estimate, gpu_named
-    from klinic.diagnostics.estimate.clock import seconds
     from klinic.diagnostics.estimate.host import host
+    from klinic.diagnostics.estimate.stepseconds import seconds
     from klinic.diagnostics.verlconfig import Settings
     from klinic.diagnostics.verlconfig.constraints import all_constraints
     from klinic.diagnostics.verlconfig.renamed import entries

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
-from klinic.diagnostics.alerts.wire import Trouble, post
+from klinic.diagnostics.alerts.wire import DeliveryError, post
 
 
 @cache
@@ -20,12 +20,12 @@ def senders() -> dict[str, ModuleType]:
 
 
 def deliver(message: Message, channel: Channel, now: float, timeout: float) -> None:
-    """Send a message once. now: seconds since the epoch, for signatures. Raises Trouble."""
+    """Send a message once. now: seconds since the epoch, for signatures. Raises DeliveryError."""
     sender = senders()[channel.kind]
     if hasattr(sender, "deliver"):
         sender.deliver(message, channel, timeout)
         return
     answer = post(sender.request(message, channel, now), timeout)
-    refused: Trouble | None = sender.refused(answer) if hasattr(sender, "refused") else None
+    refused: DeliveryError | None = sender.refused(answer) if hasattr(sender, "refused") else None
     if refused is not None:
         raise refused

@@ -10,14 +10,14 @@ import subprocess
 
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
-from klinic.diagnostics.alerts.wire import Trouble
+from klinic.diagnostics.alerts.wire import DeliveryError
 
 SUMMARY = "a command; run: [PROGRAM, ARGUMENT, ...]"
 TAKES = ("run",)
 
 
 def deliver(message: Message, channel: Channel, timeout: float) -> None:
-    """Run it without a shell; it is ended with everything it started where it takes too long. Raises Trouble."""
+    """Run it without a shell; it is ended with everything it started where it takes too long. Raises DeliveryError."""
     words = [_filled(word, message) for word in channel.run]
     with _started(words) as process:
         try:
@@ -25,10 +25,10 @@ def deliver(message: Message, channel: Channel, timeout: float) -> None:
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            raise Trouble(f"{words[0]} was ended: it took over {timeout:.0f} s", again=False) from None
+            raise DeliveryError(f"{words[0]} was ended: it took over {timeout:.0f} s", again=False) from None
     if process.returncode:
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise Trouble(f"{words[0]} ended with {process.returncode}{': ' + last[0] if last else ''}", again=False)
+        raise DeliveryError(f"{words[0]} ended with {process.returncode}{': ' + last[0] if last else ''}", again=False)
 
 
 def _started(words: list[str]) -> subprocess.Popen[bytes]:
@@ -36,7 +36,9 @@ def _started(words: list[str]) -> subprocess.Popen[bytes]:
     try:  # the user's own command
         return subprocess.Popen(words, stdin=pipe, stdout=nowhere, stderr=pipe, start_new_session=True)  # noqa: S603
     except OSError as error:
-        raise Trouble(f"{words[0]} cannot be run: {(error.strerror or str(error)).lower()}", again=False) from None
+        raise DeliveryError(
+            f"{words[0]} cannot be run: {(error.strerror or str(error)).lower()}", again=False
+        ) from None
 
 
 def _filled(word: str, message: Message) -> str:

@@ -17,7 +17,7 @@ from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.senders._errcode import errcode
 from klinic.diagnostics.alerts.senders._text import cut
-from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
+from klinic.diagnostics.alerts.wire import Answer, DeliveryError, Request
 
 SUMMARY = "DingTalk, a group's custom robot; secret: its signing key (SEC...)"
 TAKES = ("url", "secret")
@@ -45,6 +45,6 @@ def _signature(secret: str, url: str, now: float) -> str:
     return f"{'&' if '?' in url else '?'}{query}"
 
 
-def refused(answer: Answer) -> Trouble | None:
+def refused(answer: Answer) -> DeliveryError | None:
     """What the body says went wrong."""
     return errcode(answer, BUSY)

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
-from klinic.diagnostics.alerts.wire import Trouble
+from klinic.diagnostics.alerts.wire import DeliveryError
 
 SUMMARY = "e-mail over SMTP; to: addresses; from: the sender's"
 TAKES = ("url", "to", "from")
@@ -21,7 +21,7 @@ AGAIN = (421, 450, 451, 452)  # codes by which a server asks to try later
 
 
 def deliver(message: Message, channel: Channel, timeout: float) -> None:
-    """Send it. Raises Trouble."""
+    """Send it. Raises DeliveryError."""
     place = urlsplit(channel.url)
     try:
         with _connected(place, timeout) as server:
@@ -29,12 +29,14 @@ def deliver(message: Message, channel: Channel, timeout: float) -> None:
                 server.login(unquote(place.username), unquote(place.password or ""))
             server.send_message(_letter(message, channel, place))
     except smtplib.SMTPResponseException as error:
-        raise Trouble(f"the mail server answered {error.smtp_code}", again=error.smtp_code in AGAIN) from None
+        raise DeliveryError(f"the mail server answered {error.smtp_code}", again=error.smtp_code in AGAIN) from None
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
-        raise Trouble(f"the mail server refused the addresses ({codes[0]})", again=codes[0] in AGAIN) from None
+        raise DeliveryError(f"the mail server refused the addresses ({codes[0]})", again=codes[0] in AGAIN) from None
     except (OSError, smtplib.SMTPException) as error:
-        raise Trouble(f"the mail server cannot be reached or trusted: {type(error).__name__}", again=True) from None
+        raise DeliveryError(
+            f"the mail server cannot be reached or trusted: {type(error).__name__}", again=True
+        ) from None
 
 
 def _connected(place: SplitResult, timeout: float) -> smtplib.SMTP:
@@ -47,7 +49,7 @@ def _connected(place: SplitResult, timeout: float) -> smtplib.SMTP:
         server.starttls(context=ssl.create_default_context())
     elif place.username:
         server.close()
-        raise Trouble(
+        raise DeliveryError(
             "the mail server offers no STARTTLS, so the password would be readable; use smtps://", again=False
         )
     return server

@@ -15,7 +15,7 @@ from typing import Any
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.senders._text import colour, cut
-from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
+from klinic.diagnostics.alerts.wire import Answer, DeliveryError, Request
 
 SUMMARY = "Feishu or Lark, a custom bot; secret: its signing key"
 TAKES = ("url", "secret")
@@ -55,7 +55,7 @@ def _signature(secret: str, now: float) -> dict[str, Any]:
     return {"timestamp": seconds, "sign": base64.b64encode(sign).decode()}
 
 
-def refused(answer: Answer) -> Trouble | None:
+def refused(answer: Answer) -> DeliveryError | None:
     """What the body says went wrong."""
     found = answer.json()
     code = found.get("code", found.get("StatusCode", 0))
@@ -63,4 +63,4 @@ def refused(answer: Answer) -> Trouble | None:
         return None
     said = str(found.get("msg") or found.get("StatusMessage") or "no reason given")
     busy = code == BUSY or (code == MALFORMED and "too many" in said.lower())
-    return Trouble(f"code {code}: {said}", busy)
+    return DeliveryError(f"code {code}: {said}", busy)

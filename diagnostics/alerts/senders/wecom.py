@@ -9,7 +9,7 @@ from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.senders._errcode import errcode
 from klinic.diagnostics.alerts.senders._text import cut
-from klinic.diagnostics.alerts.wire import Answer, Request, Trouble
+from klinic.diagnostics.alerts.wire import Answer, DeliveryError, Request
 
 SUMMARY = "WeCom, a group robot"
 TAKES = ("url",)
@@ -36,6 +36,6 @@ def _plain(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-def refused(answer: Answer) -> Trouble | None:
+def refused(answer: Answer) -> DeliveryError | None:
     """What the body says went wrong."""
     return errcode(answer, BUSY)

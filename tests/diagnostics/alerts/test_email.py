@@ -13,7 +13,7 @@ from aiosmtpd.controller import Controller
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message
 from klinic.diagnostics.alerts.senders import deliver
-from klinic.diagnostics.alerts.wire import Trouble
+from klinic.diagnostics.alerts.wire import DeliveryError
 from klinic.diagnostics.engine.model import Severity
 
 
@@ -74,14 +74,14 @@ def test_a_subject_is_one_line(post: Any, alert: Message) -> None:
 @pytest.mark.parametrize(("answer", "again"), [("451 later", True), ("554 no", False)])
 def test_a_refusal_is_told_from_a_delay(post: Any, alert: Message, answer: str, again: bool) -> None:
     post.answer = answer
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(DeliveryError) as caught:
         deliver(alert, channel(post.port), 0.0, 10.0)
     assert caught.value.again is again
     assert answer[:3] in caught.value.words
 
 
 def test_a_password_is_never_sent_in_the_open(post: Any, alert: Message) -> None:
-    with pytest.raises(Trouble, match="STARTTLS") as caught:
+    with pytest.raises(DeliveryError, match="STARTTLS") as caught:
         deliver(alert, channel(post.port, "robot:s3cr3t-pass@"), 0.0, 10.0)
     assert not caught.value.again
     assert "s3cr3t" not in caught.value.words
@@ -89,6 +89,6 @@ def test_a_password_is_never_sent_in_the_open(post: Any, alert: Message) -> None
 
 
 def test_a_server_that_is_away_is_tried_again(alert: Message) -> None:
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(DeliveryError) as caught:
         deliver(alert, channel(free_port()), 0.0, 5.0)
     assert caught.value.again

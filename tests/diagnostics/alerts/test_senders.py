@@ -14,7 +14,7 @@ import pytest
 from klinic.diagnostics.alerts.channel import Channel
 from klinic.diagnostics.alerts.message import Message, trial
 from klinic.diagnostics.alerts.senders import deliver, senders
-from klinic.diagnostics.alerts.wire import Trouble
+from klinic.diagnostics.alerts.wire import DeliveryError
 from klinic.diagnostics.engine.model import Severity
 
 pytestmark = pytest.mark.slow
@@ -145,7 +145,7 @@ def test_json_is_the_message_as_data_with_headers(webhook: Any, channel: Any) ->
 )
 def test_an_error_behind_a_success_is_seen(webhook: Any, channel: Any, kind: str, answer: Any, again: bool) -> None:
     webhook.answers = [(200, json.dumps(answer).encode(), {})]
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(DeliveryError) as caught:
         deliver(trial(), channel(kind), NOW, 5.0)
     assert caught.value.again is again
     assert str(answer.get("code") or answer["errcode"]) in caught.value.words
@@ -177,6 +177,6 @@ def test_a_command_gets_the_message_on_stdin_and_in_its_words(tmp_path: Any) -> 
     ],
 )
 def test_a_command_that_fails_is_no_trouble_for_anybody_else(run: Any, words: str) -> None:
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(DeliveryError) as caught:
         deliver(trial(), Channel("command", "c", Severity.WARN, run=run), NOW, 1.0)
     assert caught.value.words == words

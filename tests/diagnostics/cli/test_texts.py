@@ -98,9 +98,11 @@ def test_progress_is_shown_on_a_terminal_only(
 
 
 def test_every_run_of_a_folder_moves_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    from klinic.diagnostics.survey.how import How
+    from klinic.diagnostics.survey.options import JudgeOptions
     from klinic.diagnostics.survey.survey import in_a_row, survey
 
     told: list[tuple[int, int]] = []
-    judged, _ = in_a_row(survey([str(LOGS / "rescue")], How(), remember=False, seen=lambda *at: told.append(at)))
+    judged, _ = in_a_row(
+        survey([str(LOGS / "rescue")], JudgeOptions(), remember=False, seen=lambda *at: told.append(at))
+    )
     assert told == [(place, told[0][1]) for place in range(1, told[0][1] + 1)] and len(judged) <= len(told)

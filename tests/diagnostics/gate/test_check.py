@@ -16,7 +16,7 @@ from klinic.diagnostics.gate.settings import load
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.settings import SettingsError, schema_text
 from klinic.diagnostics.survey.case import judged
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.options import JudgeOptions
 
 QUIET = ("--fail-on", "never")
 SCORE = "critic__score__mean"
@@ -136,7 +136,7 @@ def held(tmp_path: Path, path: Path, text: str, today: date = date(2026, 6, 1)):
     file = tmp_path / "klinic.yaml"
     file.write_text(text)
     asked = load(file)
-    case = judged(open_run(path), How(profile=asked.profile, asked=demands(asked, ("en",))))
+    case = judged(open_run(path), JudgeOptions(profile=asked.profile, asked=demands(asked, ("en",))))
     return sheet(case, asked, today)
 
 

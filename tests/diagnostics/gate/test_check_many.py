@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.readers.reading import Plan
-from klinic.diagnostics.survey import how, survey
 from klinic.diagnostics.survey import index as indexing
-from klinic.diagnostics.survey.case import Found, examine
+from klinic.diagnostics.survey import options, survey
+from klinic.diagnostics.survey.case import PlanResult, examine
 
 pytestmark = pytest.mark.slow
 
@@ -33,10 +33,10 @@ def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Paths of the runs that are read and judged in this process."""
     monkeypatch.setenv("KLINIC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(indexing, "SETTLED_S", -1e6)
-    monkeypatch.setattr(how, "_installed", lambda: "klinic and its cards, as they are")
+    monkeypatch.setattr(options, "_installed", lambda: "klinic and its cards, as they are")
     seen: list[str] = []
 
-    def noted(plan: Plan, *rest: Any) -> Found:
+    def noted(plan: Plan, *rest: Any) -> PlanResult:
         seen.append(plan.path)
         return examine(plan, *rest)
 

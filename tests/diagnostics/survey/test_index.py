@@ -15,9 +15,9 @@ import pytest
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.survey import index as indexing
-from klinic.diagnostics.survey.case import Found, examine
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey.case import PlanResult, examine
 from klinic.diagnostics.survey.index import FILE, Index, stamp
+from klinic.diagnostics.survey.options import JudgeOptions
 
 ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5, "actor/ppo_kl": 0.001}}\n'
 
@@ -40,17 +40,17 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
-    return examine(log(tmp_path_factory.mktemp("a") / "run.jsonl"), True, How())
+def found(tmp_path_factory: pytest.TempPathFactory) -> PlanResult:
+    return examine(log(tmp_path_factory.mktemp("a") / "run.jsonl"), True, JudgeOptions())
 
 
-def remembered(base: Path, plan: Plan, found: Found, how: str = "how") -> None:
+def remembered(base: Path, plan: Plan, found: PlanResult, how: str = "how") -> None:
     index = Index(how, base)
     index.put(plan, True, stamp(plan), found)
     index.close()
 
 
-def known(base: Path, plan: Plan, how: str = "how") -> Found | None:
+def known(base: Path, plan: Plan, how: str = "how") -> PlanResult | None:
     index = Index(how, base)
     try:
         return index.get(plan, True, stamp(plan))
@@ -58,20 +58,20 @@ def known(base: Path, plan: Plan, how: str = "how") -> Found | None:
         index.close()
 
 
-def test_what_was_found_comes_back_whole(tmp_path: Path, found: Found) -> None:
+def test_what_was_found_comes_back_whole(tmp_path: Path, found: PlanResult) -> None:
     plan = log(tmp_path / "runs" / "run.jsonl")
     remembered(tmp_path / "cache", plan, found)
     assert found.cases[0].diagnosis is not None
     assert known(tmp_path / "cache", plan) == found
 
 
-def test_other_rules_know_nothing(tmp_path: Path, found: Found) -> None:
+def test_other_rules_know_nothing(tmp_path: Path, found: PlanResult) -> None:
     plan = log(tmp_path / "runs" / "run.jsonl")
     remembered(tmp_path / "cache", plan, found)
     assert known(tmp_path / "cache", plan, "another") is None
 
 
-def test_a_change_of_the_same_size_and_time_is_seen(tmp_path: Path, found: Found) -> None:
+def test_a_change_of_the_same_size_and_time_is_seen(tmp_path: Path, found: PlanResult) -> None:
     path = tmp_path / "runs" / "run.jsonl"
     plan = log(path, 0.1)
     settle(path)
@@ -86,7 +86,7 @@ def test_a_change_of_the_same_size_and_time_is_seen(tmp_path: Path, found: Found
     assert known(tmp_path / "cache", plan) is None
 
 
-def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path, found: Found) -> None:
+def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path, found: PlanResult) -> None:
     path = tmp_path / "runs" / "run.jsonl"
     plan = log(path)
     remembered(tmp_path / "cache", plan, found)
@@ -98,7 +98,7 @@ def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path, found: Found
     assert known(tmp_path / "cache", plan) is None
 
 
-def test_a_config_that_comes_beside_the_log_is_seen(tmp_path: Path, found: Found) -> None:
+def test_a_config_that_comes_beside_the_log_is_seen(tmp_path: Path, found: PlanResult) -> None:
     path = tmp_path / "runs" / "run.jsonl"
     remembered(tmp_path / "cache", log(path), found)
     (path.parent / "command.txt").write_text("actor_rollout_ref.actor.optim.lr=1e-6")
@@ -110,7 +110,7 @@ def test_a_file_that_just_changed_proves_nothing(tmp_path: Path, monkeypatch: py
     assert stamp(log(tmp_path / "run.jsonl")) is None
 
 
-def test_a_file_that_changed_while_it_was_read_is_not_remembered(tmp_path: Path, found: Found) -> None:
+def test_a_file_that_changed_while_it_was_read_is_not_remembered(tmp_path: Path, found: PlanResult) -> None:
     path = tmp_path / "runs" / "run.jsonl"
     plan = log(path)
     index = Index("how", tmp_path / "cache")
@@ -122,7 +122,7 @@ def test_a_file_that_changed_while_it_was_read_is_not_remembered(tmp_path: Path,
 
 
 @pytest.mark.parametrize("junk", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5000, None])
-def test_a_broken_file_is_begun_anew(tmp_path: Path, found: Found, junk: bytes | None) -> None:
+def test_a_broken_file_is_begun_anew(tmp_path: Path, found: PlanResult, junk: bytes | None) -> None:
     plan, base = log(tmp_path / "runs" / "run.jsonl"), tmp_path / "cache"
     for number in range(50):
         remembered(base, log(tmp_path / "runs" / f"{number}.jsonl"), found)
@@ -135,7 +135,7 @@ def test_a_broken_file_is_begun_anew(tmp_path: Path, found: Found, junk: bytes |
     assert known(base, plan) == found
 
 
-def test_an_entry_that_is_nonsense_is_not_there(tmp_path: Path, found: Found) -> None:
+def test_an_entry_that_is_nonsense_is_not_there(tmp_path: Path, found: PlanResult) -> None:
     plan, base = log(tmp_path / "runs" / "run.jsonl"), tmp_path / "cache"
     for nonsense in (b"junk", indexing.zstandard.compress(b'{"cases": 5}'), 7, None):
         remembered(base, plan, found)
@@ -145,14 +145,14 @@ def test_an_entry_that_is_nonsense_is_not_there(tmp_path: Path, found: Found) ->
         assert known(base, plan) is None
 
 
-def test_a_folder_that_may_not_be_written_is_left(tmp_path: Path, found: Found) -> None:
+def test_a_folder_that_may_not_be_written_is_left(tmp_path: Path, found: PlanResult) -> None:
     plan = log(tmp_path / "runs" / "run.jsonl")
     (tmp_path / "file").write_text("in the way of a folder")
     remembered(tmp_path / "file" / "cache", plan, found)
     assert known(tmp_path / "file" / "cache", plan) is None
 
 
-def test_what_others_may_write_is_not_read(tmp_path: Path, found: Found) -> None:
+def test_what_others_may_write_is_not_read(tmp_path: Path, found: PlanResult) -> None:
     plan, base = log(tmp_path / "runs" / "run.jsonl"), tmp_path / "cache"
     remembered(base, plan, found)
     (base / FILE).chmod(0o666)
@@ -165,7 +165,7 @@ def test_what_others_may_write_is_not_read(tmp_path: Path, found: Found) -> None
 
 
 def test_a_file_that_another_locks_is_done_without(
-    tmp_path: Path, found: Found, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, found: PlanResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "WAIT_S", 0.1)
     plan, base = log(tmp_path / "runs" / "run.jsonl"), tmp_path / "cache"
@@ -180,7 +180,7 @@ def test_a_file_that_another_locks_is_done_without(
     assert known(base, plan) == found
 
 
-def test_a_disk_that_is_full_costs_the_new_only(tmp_path: Path, found: Found) -> None:
+def test_a_disk_that_is_full_costs_the_new_only(tmp_path: Path, found: PlanResult) -> None:
     old, new, base = log(tmp_path / "runs" / "old.jsonl"), log(tmp_path / "runs" / "new.jsonl"), tmp_path / "cache"
     remembered(base, old, found)
     index = Index("how", base)
@@ -194,7 +194,7 @@ def test_a_disk_that_is_full_costs_the_new_only(tmp_path: Path, found: Found) ->
     assert known(base, old) == found
 
 
-def test_it_stays_within_its_bounds(tmp_path: Path, found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stays_within_its_bounds(tmp_path: Path, found: PlanResult, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "MAX_BYTES", 60_000)
     for number in range(40):
         remembered(tmp_path / "cache", log(tmp_path / "runs" / f"{number}.jsonl"), found)
@@ -202,7 +202,7 @@ def test_it_stays_within_its_bounds(tmp_path: Path, found: Found, monkeypatch: p
     assert known(tmp_path / "cache", plans(tmp_path / "runs" / "39.jsonl")[0]) == found, "the latest stay"
 
 
-def test_what_json_does_not_give_back_is_not_remembered(tmp_path: Path, found: Found) -> None:
+def test_what_json_does_not_give_back_is_not_remembered(tmp_path: Path, found: PlanResult) -> None:
     plan = log(tmp_path / "runs" / "run.jsonl")
     run = found.cases[0].run
     for odd in (float("nan"), (1, 2), b"x", "\udc80"):
@@ -235,7 +235,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     both = [subprocess.Popen(command) for _ in range(2)]
     assert [one.wait(120) for one in both] == [0, 0]
     for plan in plans(tmp_path / "runs"):
-        assert known(tmp_path / "cache", plan) == Found(failed="unread", kind="unread")
+        assert known(tmp_path / "cache", plan) == PlanResult(failed="unread", kind="unread")
     with sqlite3.connect(tmp_path / "cache" / FILE) as base:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     base.close()

@@ -15,10 +15,10 @@ import pytest
 
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.readers.reading import Plan
-from klinic.diagnostics.survey import how, pool, survey
 from klinic.diagnostics.survey import index as indexing
-from klinic.diagnostics.survey.case import Found, examine
-from klinic.diagnostics.survey.how import How
+from klinic.diagnostics.survey import options, pool, survey
+from klinic.diagnostics.survey.case import PlanResult, examine
+from klinic.diagnostics.survey.options import JudgeOptions
 
 ROW = '{"step": %d, "data": {"actor/pg_loss": %r, "critic/score/mean": 0.5, "actor/ppo_kl": 0.001}}\n'
 ROOT = Path(__file__).parents[3]
@@ -39,12 +39,12 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(indexing, "SETTLED_S", -1e6)
     seen: list[str] = []
 
-    def noted(plan: Plan, *rest: object) -> Found:
+    def noted(plan: Plan, *rest: object) -> PlanResult:
         seen.append(plan.path)
         return examine(plan, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(survey, "examine", noted)
-    monkeypatch.setattr(how, "_installed", lambda: "klinic and its cards, as they are")
+    monkeypatch.setattr(options, "_installed", lambda: "klinic and its cards, as they are")
     return seen
 
 
@@ -56,13 +56,13 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_second_look_reads_only_what_changed(tmp_path: Path, kept: Path, watched: list[str]) -> None:
     runs = folder(tmp_path / "runs", 10)
-    first = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
+    first = survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1))
     assert len(watched) == len(first[0]) == 10
     watched.clear()
-    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=1)) == first
+    assert survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1)) == first
     assert watched == []
     (runs / "r03" / "metrics.jsonl").write_text(ROW % (1, 0.5))
-    again, _ = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
+    again, _ = survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1))
     assert watched == [str(runs / "r03" / "metrics.jsonl")]
     assert [case.run.rows for case in again][3] == 1
 
@@ -70,7 +70,7 @@ def test_a_second_look_reads_only_what_changed(tmp_path: Path, kept: Path, watch
 def test_nothing_is_looked_up_where_it_is_not_wanted(tmp_path: Path, kept: Path, watched: list[str]) -> None:
     runs = folder(tmp_path / "runs", 10)
     for _ in range(2):
-        survey.in_a_row(survey.survey([str(runs)], How(), remember=False))
+        survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), remember=False))
     assert len(watched) == 20
     assert not kept.exists() or not list(kept.glob("runs*"))
 
@@ -79,12 +79,17 @@ def test_other_options_and_other_cards_are_other_judgements(tmp_path: Path, kept
     runs, card = folder(tmp_path / "runs", 8), tmp_path / "cards" / "mine.yaml"
     card.parent.mkdir()
     card.write_text((ROOT / "rules/length/truncation-high.yaml").read_text())
-    hows = [How(), How(profile="strict"), How(ignore=("POL03",)), How(steps=(None, 5))]
-    hows += [How(overrides={"POL03": {"floor": 0.5}}), How(given={"a": 1}, config="x")]
-    hows += [How(folders=(str(card.parent),))]
-    assert len({how.fingerprint() for how in hows}) == len(hows)
+    hows = [
+        JudgeOptions(),
+        JudgeOptions(profile="strict"),
+        JudgeOptions(ignore=("POL03",)),
+        JudgeOptions(steps=(None, 5)),
+    ]
+    hows += [JudgeOptions(overrides={"POL03": {"floor": 0.5}}), JudgeOptions(given={"a": 1}, config="x")]
+    hows += [JudgeOptions(folders=(str(card.parent),))]
+    assert len({options.fingerprint() for options in hows}) == len(hows)
     card.write_text(card.read_text() + "\n# another day\n")
-    assert How(folders=(str(card.parent),)).fingerprint() not in {how.fingerprint() for how in hows}
+    assert JudgeOptions(folders=(str(card.parent),)).fingerprint() not in {options.fingerprint() for options in hows}
     survey.in_a_row(survey.survey([str(runs)], hows[0]))
     watched.clear()
     survey.in_a_row(survey.survey([str(runs)], hows[1]))
@@ -93,11 +98,11 @@ def test_other_options_and_other_cards_are_other_judgements(tmp_path: Path, kept
 
 def test_a_changed_card_of_klinic_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "card.yaml").write_text("id: X01\n")
-    monkeypatch.setattr(how.library, "folders", lambda: iter([tmp_path]))
-    before = How().fingerprint()
-    assert How().fingerprint() == before
+    monkeypatch.setattr(options.library, "folders", lambda: iter([tmp_path]))
+    before = JudgeOptions().fingerprint()
+    assert JudgeOptions().fingerprint() == before
     (tmp_path / "card.yaml").write_text("id: X02\n")
-    assert How().fingerprint() != before
+    assert JudgeOptions().fingerprint() != before
 
 
 def test_a_run_that_still_goes_is_judged_each_time(tmp_path: Path, kept: Path, watched: list[str]) -> None:
@@ -106,7 +111,7 @@ def test_a_run_that_still_goes_is_judged_each_time(tmp_path: Path, kept: Path, w
     (runs / "r00" / "run.json").write_bytes(orjson.dumps(manifest))
     for _ in range(2):
         watched.clear()
-        survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
+        survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1))
     assert watched == [str(runs / "r00")]
 
 
@@ -123,7 +128,7 @@ def test_a_run_that_klinic_fails_on_is_a_line_and_the_others_are_judged(
 
     real = case.read
     monkeypatch.setattr(case, "read", torn)
-    judged, problems = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 4))], How()))
+    judged, problems = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 4))], JudgeOptions()))
     assert len(judged) == 3
     assert len(problems) == 1
     assert "r02/metrics.jsonl: internal error: ZeroDivisionError: a fault" in problems[0]
@@ -134,7 +139,7 @@ def test_few_small_runs_start_no_process(tmp_path: Path, monkeypatch: pytest.Mon
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(pool, "spread", refuse)
-    judged, _ = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=8))
+    judged, _ = survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], JudgeOptions(), jobs=8))
     assert len(judged) == 5
 
 
@@ -148,7 +153,7 @@ def test_no_more_processes_than_cores(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(pool, "spread", noted)
     monkeypatch.setattr(pool, "PAYS", 2)
     monkeypatch.setattr(pool, "cores", lambda: 3)
-    survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], How(), jobs=64, remember=False))
+    survey.in_a_row(survey.survey([str(folder(tmp_path / "runs", 5))], JudgeOptions(), jobs=64, remember=False))
     assert asked == [3]
 
 
@@ -159,8 +164,8 @@ def test_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runs = folder(tmp_path / "runs", 9)
     (runs / "r04" / "metrics.jsonl").write_text("nothing\n")
     (runs / "r05" / "metrics.jsonl").unlink()
-    alone = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1, remember=False))
-    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=2, remember=False)) == alone
+    alone = survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1, remember=False))
+    assert survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=2, remember=False)) == alone
     assert len(alone[0]) == 7
 
 
@@ -198,11 +203,11 @@ def test_every_recording_can_be_remembered(
     monkeypatch.setattr(survey, "LITTLE", 1)
     runs = tmp_path / kind
     shutil.copytree(ROOT / "sample_logs" / kind, runs)
-    first = survey.in_a_row(survey.survey([str(runs)], How(), jobs=1))
+    first = survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1))
     listed = [plan.path for plan in plans(runs)]
     assert watched == listed
     watched.clear()
-    assert survey.in_a_row(survey.survey([str(runs)], How(), jobs=1)) == first
+    assert survey.in_a_row(survey.survey([str(runs)], JudgeOptions(), jobs=1)) == first
     going = [
         path
         for path in listed

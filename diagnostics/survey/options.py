@@ -29,7 +29,7 @@ class Asking(Protocol):
 
 
 @dataclass(frozen=True)
-class How:
+class JudgeOptions:
     """What `klinic.diagnostics.engine.diagnose.diagnose` is given besides the run.
 
     folders: with cards of the user's own; edition: a hash of them as they were when this was made. given: settings
