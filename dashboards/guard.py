@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from dash.exceptions import DependencyException, InvalidResourceError
 from flask import Flask, Response, abort, make_response, redirect, request
 
-from klinic.dashboards.bundle import style
+from klinic.dashboards.bundle import joined, style
 
 COOKIE = "klinic_token"
 MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
@@ -108,7 +108,8 @@ def _form(*, wrong: bool) -> str:
     trouble = f'<p class="wrong" role="alert">{say("token.wrong")}</p>' if wrong else ""
     return (
         f'<!DOCTYPE html><html lang="{lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>klinic</title><style>{style()}</style><body><main class='login'><form method='post' action='/login'>"
+        f"<title>klinic</title><link rel='icon' href='data:,'><script>{joined('first', ('ui',), 'js')}</script>"
+        f"<style>{style()}</style><body><main class='login'><form method='post' action='/login'>"
         f"<h1>{say('token.title')}</h1><p>{say('token.why')}</p>{trouble}<label>{say('token.enter')} "
         f"<input name='token' type='password' autofocus required autocomplete='current-password'></label> "
         f"<button class='button primary'>{say('token.open')}</button></form></main></body></html>"

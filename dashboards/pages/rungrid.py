@@ -54,7 +54,7 @@ def columns(lang: Lang) -> list[dict[str, Any]]:
         ("project", "project", 10, {"hide": True}),
         ("rule", "finding", 10, {"hide": True}),
         ("phase", "state", 10, {"hide": True}),
-        ("rank", "status", 92, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
+        ("rank", "status", 116, {"cellRenderer": "Status", "sort": "asc", "filter": False}),
         ("id", "name", 200, {"cellRenderer": "RunName", "flex": 3, "minWidth": 190}),
         ("health", "health", 96, {"cellRenderer": "Health", "filter": "agNumberColumnFilter"}),
         ("step", "step", 68, number_filter),

@@ -105,7 +105,8 @@ def log(entry: Entry, lang: Lang) -> Component:
     rows, before = [], 0
     for line in lines[-MAX_LINES:]:
         if line.line > before + 1:
-            left = say("log.left", n=f"{line.line - before - 1:,}")
+            many = line.line - before - 1
+            left = say("log.left.one") if many == 1 else say("log.left", n=f"{many:,}")
             rows.append(html.Div([html.Span("⋯", className="no"), html.Span(left)], className="line gap"))
         before = line.line
         item = marked.get(line.line)

@@ -109,3 +109,31 @@ def test_a_page_prints_dark_on_light_whatever_its_theme(recorded, visit) -> None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate(LOOKS) == []
     assert page.locator("button:visible, a.button:visible").count() == page.locator("[data-finding]").count()
+
+
+@pytest.mark.parametrize(("width", "height", "theme", "locale"), SEEN)
+def test_a_run_that_cannot_be_read_stands_whole_in_the_grid(
+    serve, visit, tmp_path, width, height, theme, locale
+) -> None:
+    (tmp_path / "broken.log").write_bytes(bytes(range(256)))
+    with serve(str(tmp_path)) as url:
+        page = visit(url, width=width, height=height, color_scheme=theme, locale=locale)
+        page.wait_for_selector(".ag-row .badge.broken")
+        cut = "part => part.getBoundingClientRect().right > part.closest('.ag-cell').getBoundingClientRect().right"
+        assert not page.locator(".ag-row .badge.broken").evaluate(cut)
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+@pytest.mark.parametrize(("width", "height", "theme", "locale"), SEEN)
+def test_the_form_for_the_token_has_the_theme_and_can_be_read(
+    serve, visit, tmp_path, width, height, theme, locale
+) -> None:
+    with serve(str(tmp_path), token="correct-horse") as url:
+        page = visit(url, width=width, height=height, color_scheme=theme, locale=locale)
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert page.evaluate(LOOKS) == []
+        box = page.locator(".login").bounding_box()
+        assert box["x"] >= 16 and box["x"] + box["width"] <= width - 16
+        page.fill("input[name=token]", "correct-horse")
+        page.click(".login button")
+        page.wait_for_selector(".message")
