@@ -22,7 +22,7 @@ from klinic.diagnostics.verlconfig.settings import (
 )
 
 Repair = Callable[[Settings], tuple[str, ...]]
-LENGTH, CORRECTION = f"{ROLLOUT}.max_model_len", "algorithm.rollout_correction"
+LENGTH = f"{ROLLOUT}.max_model_len"
 
 
 def repair(name: str, settings: Settings) -> tuple[str, ...]:

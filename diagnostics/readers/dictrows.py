@@ -33,7 +33,6 @@ _PAIR = re.compile(
 _PROGRESS = re.compile(r"(\d{1,12})/(\d{1,12})")
 _RL = re.compile(r"reward|^kl$|objective/|policy|advantage|clip_ratio|completion|^logps/|rollout|num_turns|sampling/")
 _SUMMARY = ("train_runtime", "train_samples_per_second", "train_steps_per_second", "train_loss")
-_TRL = re.compile(r"\btrl[/ ](?:version )?v?(\d+\.\d+\.\d+)|TRL (?:version )?v?(\d+\.\d+\.\d+)")
 _SUPERVISED = "supervised fine-tuning (loss only)"
 _BANNER = re.compile(r"\s+([A-Z][\w ]+?) = ([\d,]{1,15})")
 _BANNER_KEYS = {

@@ -1,10 +1,8 @@
-"""Where the embedded model lies, and what it scored when it was made."""
+"""Where the embedded model lies."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 FOLDER = Path(__file__).parent / "weights"
 NEEDED = ("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
@@ -15,9 +13,3 @@ def embedded_model() -> Path:
     if missing := [name for name in NEEDED if not (FOLDER / name).is_file()]:
         raise FileNotFoundError(f"{FOLDER}: the embedded model lacks {', '.join(missing)}; install klinic again")
     return FOLDER
-
-
-def made() -> dict[str, Any]:
-    """How the embedded model was made and its accuracy: greedy, sampled, by kind of problem."""
-    card: dict[str, Any] = json.loads((FOLDER / "made.json").read_text("utf-8"))
-    return card

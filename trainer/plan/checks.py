@@ -23,7 +23,6 @@ from klinic.trainer.plan.make import Plan
 from klinic.trainer.plan.model import parameters
 
 BYTES_A_WEIGHT = 12  # a checkpoint: fp32 weights and Adam's two moments
-SMALL = 100_000  # rows up to which a file is checked whole
 
 
 def problems(plan: Plan) -> list[str]:
