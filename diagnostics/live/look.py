@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Severity
@@ -93,20 +93,20 @@ class Looker:
     def look(self, run: Run | None, now: float | None = None) -> Look | None:
         """The run as it stands; the last one again, with the clock moved on, where `run` is None."""
         now = time.time() if now is None else now
-        before = self._last
-        if run is None and before is None:
-            return None
-        fresh = run is not None and (before is None or run.frame.height != before.rows)
-        known = run if run is not None else before.run  # type: ignore[union-attr]
-        diagnosis = self._judge.judge(run) if run is not None else before.diagnosis  # type: ignore[union-attr]
-        grew = self._grew(known, now) if fresh or before is None else min(before.grew, now)  # the clock may be set back
-        total = facts(known).total_steps if run is not None else before.total  # type: ignore[union-attr]
-        pace = seconds_per_step(known)
-        if before is not None and fresh and pace is None:
-            pace = _measured(before, known, now)
-        pace = pace if pace is not None or before is None else before.pace
-        self._last = Look(known, diagnosis, _state(known, total, pace, now - grew, now), total, pace, now, grew)
+        if run is not None:
+            self._last = self._fresh(run, now)
+        elif self._last is not None:
+            self._last = _later(self._last, now)
         return self._last
+
+    def _fresh(self, run: Run, now: float) -> Look:
+        before = self._last
+        stands = before if before is not None and run.frame.height == before.rows else None
+        grew = self._grew(run, now) if stands is None else min(stands.grew, now)  # the clock may be set back
+        total, pace = facts(run).total_steps, seconds_per_step(run)
+        if pace is None and before is not None:
+            pace = before.pace if stands else _measured(before, run, now)
+        return Look(run, self._judge.judge(run), _state(run, total, pace, now - grew, now), total, pace, now, grew)
 
     def _grew(self, run: Run, now: float) -> float:
         """When the last row was written: a run that is looked at for the first time may have stood still for long."""
@@ -116,6 +116,13 @@ class Looker:
         times = run.frame["time"].drop_nulls().tail(1).to_list() if timed else []
         told = float(times[0]) if times else written(Path(run.source.path.partition("#")[0]))
         return told if told is not None and 0 < told < now else now
+
+
+def _later(look: Look, now: float) -> Look:
+    """The same look with the clock moved on."""
+    grew = min(look.grew, now)  # it may be set back
+    state = _state(look.run, look.total, look.pace, now - grew, now)
+    return replace(look, state=state, seen=now, grew=grew)
 
 
 def written(path: Path) -> float | None:
