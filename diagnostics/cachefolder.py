@@ -9,17 +9,20 @@ import os
 import stat
 from pathlib import Path
 
+from klinic.diagnostics.home import home
+
 
 def folder() -> Path | None:
     """The folder, which need not be there yet; None where nothing is to be kept."""
     named = os.environ.get("KLINIC_CACHE", "")
     if named.lower() == "off":
         return None
-    try:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:
-        return None
-    return Path(named) if named else home / "klinic"
+    if named:
+        return Path(named)
+    if above := os.environ.get("XDG_CACHE_HOME"):
+        return Path(above) / "klinic"
+    own = home()
+    return own / ".cache" / "klinic" if own else None
 
 
 def is_ours(status: os.stat_result) -> bool:

@@ -9,6 +9,9 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from klinic.diagnostics.home import home
+from klinic.diagnostics.outfile import write_file
+
 MOST = 2000  # entries
 
 
@@ -70,11 +73,8 @@ class Ledger:
             return
         kept = dict(list(self._entries.items())[-MOST:])
         record = {"told": {key: asdict(value) for key, value in kept.items()}, "counts": self.counts}
-        beside = self._file.with_name(f".{self._file.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(record), "utf-8")
-            beside.replace(self._file)
+            write_file(self._file, json.dumps(record).encode())
 
 
 def ledger_of(run: str, run_id: str) -> Ledger:
@@ -82,6 +82,9 @@ def ledger_of(run: str, run_id: str) -> Ledger:
     control = Path(run) / "control"
     if control.is_dir() and os.access(control, os.W_OK):
         return Ledger(control / "alerts.json")
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    above, own = os.environ.get("XDG_STATE_HOME"), home()
+    if not above and own is None:
+        return Ledger(None)
+    state = Path(above) if above else Path(own or "") / ".local" / "state"
     name = hashlib.sha256(f"{Path(run).absolute()} {run_id}".encode()).hexdigest()[:20]
     return Ledger(state / "klinic" / "alerts" / f"{name}.json")

@@ -30,11 +30,11 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     """
     target = out or Path(f"{name}.yaml")
     refuse_overwrite([str(target)], paths)
-    from klinic.diagnostics.cli.outfile import write_file
     from klinic.diagnostics.engine.diagnose import installed_cards
     from klinic.diagnostics.engine.vitals import definitions
     from klinic.diagnostics.gate.calibrate import as_profile
     from klinic.diagnostics.gate.calibrate import calibrate as fit
+    from klinic.diagnostics.outfile import write_file
 
     runs = _runs(paths)
     found = fit(runs, installed_cards(), definitions())

@@ -18,6 +18,7 @@ from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
 from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.language import current_language, tr
+from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -214,7 +215,7 @@ def _write(where: Path, pages: dict[str, str], stale: list[str]) -> None:
     (where / "rules").mkdir(parents=True, exist_ok=True)
     for name in stale:
         if name in pages:
-            (where / name).write_text(pages[name], "utf-8")
+            write_file(where / name, pages[name].encode())
         else:
             (where / name).unlink()
 

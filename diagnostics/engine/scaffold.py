@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from klinic.diagnostics.engine.card import Card
+from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.suggest import hint
 
 _WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -150,15 +151,8 @@ def scaffold(word: str, folder: Path, cards: Sequence[Card], metric: str, unit: 
         "panel": panel,
     }
     card, cases = _TEMPLATES.get(family, (_METRIC, _METRIC_CASES))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{name}.cases.yaml")
-    try:
-        path.write_text(card.format(**filled), "utf-8")
-        beside.write_text(cases.format(**filled), "utf-8")
-    except OSError:  # a card without its cases would keep the name
-        path.unlink(missing_ok=True)
-        beside.unlink(missing_ok=True)
-        raise
+    write_file(path.with_name(f"{name}.cases.yaml"), cases.format(**filled).encode())
+    write_file(path, card.format(**filled).encode())  # the last, as it takes the name
     return filled["id"], path
 
 

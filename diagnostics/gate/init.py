@@ -8,6 +8,7 @@ from pathlib import Path
 
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.gate.draft import draft
+from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.settings import SCHEMA_NAME, schema_text
@@ -26,10 +27,14 @@ def begin(path: str, runs: Sequence[Run], file: Path, force: bool) -> list[str]:
         raise Refused(f"{file}: is there already; give another name with --config, or replace it with --force")
     schema = file.parent / SCHEMA_NAME
     text = draft(runs[0], SCHEMA_NAME, datetime.now(UTC).year)
-    for target, content in ((file, text), (schema, schema_text())):
+    for target in (file, schema):
         if target.exists() and not target.is_file():
             raise Refused(f"{target}: no file; give another name with --config")
-        target.write_text(content, "utf-8")
+    for target, content in ((schema, schema_text()), (file, text)):
+        try:
+            write_file(target, content.encode())
+        except OSError as error:
+            raise Refused(f"{target}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     return [*told, f"wrote {file} and {schema} (for completion in editors); now: klinic check RUN --config {file}"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.readers import ReadError, plans
 
 
@@ -29,7 +30,7 @@ class Roots:
         """
         if not path or "\0" in path or "://" in path:
             raise OutsideError(f"{path!r} is no path of a file or folder")
-        wanted = Path(path).expanduser()
+        wanted = expanded(path)
         found = [each for each in self._candidates(wanted) if self._held(each)]
         if not found:
             shown = ", ".join(map(str, self._roots))

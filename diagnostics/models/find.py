@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics import yamlio
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.models.shape import Shape, shape_of
 
 _VARIANT = re.compile(r"[-_](instruct|base|chat|it|hf|bf16|\d{4})(?=$|[-_])")
@@ -28,10 +29,10 @@ def find_shape(model: Any) -> Shape | None:
 
 
 def _configs(name: str) -> Iterator[Path]:
-    folder = Path(name).expanduser()
+    folder = expanded(name)
     if name and _is_file(folder / "config.json"):
         yield folder / "config.json"
-    cache_of_hub = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser() / "hub"
+    cache_of_hub = expanded(os.environ.get("HF_HOME", "~/.cache/huggingface")) / "hub"
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         yield from sorted((cache_of_hub / f"models--{name.replace('/', '--')}").glob("snapshots/*/config.json"))
 

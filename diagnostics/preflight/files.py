@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
@@ -48,7 +49,7 @@ def train_rows(source: Source, settings: Settings) -> int | None:
 def may_see_models(source: Source, settings: Settings) -> bool:
     """Whether the models' folders may be looked into."""
     names = [str(settings[key] or "") for key in (ACTOR_MODEL, CRITIC_MODEL)]
-    return all(source.may_look_at(path) for path in map(Path, names) if path.expanduser().exists())
+    return all(source.may_look_at(path) for path in map(Path, names) if expanded(path).exists())
 
 
 def _paths(key: str, source: Source, settings: Settings) -> list[Path]:
@@ -59,7 +60,7 @@ def _paths(key: str, source: Source, settings: Settings) -> list[Path]:
 
 def _path(name: str, source: Source) -> Path:
     """Relative paths begin where the launch is made: here, else beside the script."""
-    path = Path(name).expanduser()
+    path = expanded(name)
     beside = source.folder / path
     return beside if not path.is_absolute() and not path.exists() and beside.exists() else path
 

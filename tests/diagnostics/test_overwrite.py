@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from klinic.diagnostics.cli import main, outfile
+from klinic.diagnostics import outfile
+from klinic.diagnostics.cli import main
 from klinic.diagnostics.readers import configtext
 
 PLAIN = Path(__file__).parents[1] / "data/hostile/plain.log"

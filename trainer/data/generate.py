@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.home import home
 from klinic.trainer.data.arithmetic import DATA_SOURCE, Problem, problems
 from klinic.trainer.data.rows import row, write
 
@@ -18,8 +20,11 @@ VERSION = 1  # part of the cache's file names: raise it when the problems change
 
 def cache() -> Path:
     """Where klinic keeps what it makes for this user: $XDG_CACHE_HOME/klinic, else ~/.cache/klinic."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "klinic"
+    if above := os.environ.get("XDG_CACHE_HOME"):
+        return Path(above) / "klinic"
+    if (own := home()) is None:
+        raise OSError(errno.ENOENT, "this user has no home folder; set HOME or XDG_CACHE_HOME", "~/.cache")
+    return own / ".cache" / "klinic"
 
 
 def arithmetic_rows(count: int, seed: int, split: str, avoid: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:

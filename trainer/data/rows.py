@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,10 @@ def write(rows: Iterable[dict[str, Any]], path: Path) -> int:
     frame = pl.DataFrame(list(rows), schema=SCHEMA)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.part")
+    packed = io.BytesIO()  # polars itself takes no name that is not UTF-8, and has an error of its own for a full disk
+    frame.write_parquet(packed, use_pyarrow=False)
     try:
-        with beside.open("wb") as file:  # polars itself opens no file whose name is not UTF-8
-            frame.write_parquet(file, use_pyarrow=False)
+        beside.write_bytes(packed.getbuffer())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from klinic.diagnostics.home import expanded
 
 HUB_S = 5  # of one question to the hub
 # Each tokenizer that transformers loads comes with one of these.
@@ -50,7 +51,7 @@ def counter(model: str) -> Callable[[list[dict[str, Any]]], int]:
 
 def _place(model: str) -> tuple[str, bool]:
     """What transformers is to load, and whether that is on this machine."""
-    folder = Path(model).expanduser()
+    folder = expanded(model)
     if folder.is_dir() and not any((folder / name).is_file() for name in FILES):
         raise NoTokenizerError(f"the folder holds none of {', '.join(FILES)}")
     if folder.exists() and not folder.is_dir():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.run.secrets import MASK
@@ -51,7 +51,7 @@ def _model(settings: Settings) -> Iterator[str]:
             settings["algorithm.adv_estimator"] != "gae" or settings[key] == settings["actor_rollout_ref.model.path"]
         ):
             continue
-        path = Path(str(settings[key])).expanduser()
+        path = expanded(str(settings[key]))
         looks_local = path.is_absolute() or str(settings[key]).startswith((".", "~")) or path.exists()
         if looks_local and not (path / "config.json").is_file():
             yield tr("{}={}: no model there (config.json is missing); check the path", key, settings[key])
@@ -79,7 +79,7 @@ def _reward(settings: Settings) -> Iterator[str]:
     """A reward in a file of this machine; `pkg://` and other schemes are verl's to find."""
     key = "reward.custom_reward_function.path"
     path = str(settings[key] or "")
-    if path and "://" not in path and not Path(path).expanduser().is_file():
+    if path and "://" not in path and not expanded(path).is_file():
         yield tr("{}={}: no such file; name a Python file with a function compute_score", key, path)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from klinic.diagnostics.home import expanded
+
 
 def files(value: Any) -> list[Path]:
     """`data.train_files` or `data.val_files` as paths: one or a list."""
     several = value if isinstance(value, list) else [value]
-    return [Path(str(one)).expanduser() for one in several if one]
+    return [expanded(str(one)) for one in several if one]
 
 
 def first_source(value: Any) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.verlconfig.launchline import overrides_in
 from klinic.diagnostics.verlconfig.overrides import override
 from klinic.trainer.plan.make import Plan, PlanError
@@ -32,7 +33,7 @@ def keep(plan: Plan) -> None:
         "user": list(plan.user),
         "filled": [{"key": e.key, "value": e.value, "reason": e.reason} for e in plan.filled],
     }
-    (plan.run_dir / FILE).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_file(plan.run_dir / FILE, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def taken_from(run: Path) -> tuple[str | None, list[str]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.models import find_shape
 
 
@@ -22,7 +22,7 @@ PACKED_FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 def packable(path: Any) -> bool:
     """Whether a local model computes the same on packed sequences: a known family, all attention without a window."""
     try:
-        config = json.loads((Path(str(path)).expanduser() / "config.json").read_text("utf-8"))
+        config = json.loads((expanded(str(path)) / "config.json").read_text("utf-8"))
     except (OSError, ValueError):
         return False
     if not isinstance(config, dict) or config.get("model_type") not in PACKED_FAMILIES:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.estimate import Estimate, estimate
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.models import find_shape
 from klinic.diagnostics.preflight import Found, preflight, read_source
@@ -32,7 +32,7 @@ def unreckoned(settings: Settings) -> str:
     if unknown is None:
         return tr("Memory: not reckoned for {}={}", f"{ACTOR}.strategy", settings[f"{ACTOR}.strategy"])
     path = str(settings[unknown])
-    if (Path(path).expanduser() / "config.json").is_file():
+    if (expanded(path) / "config.json").is_file():
         return tr("Memory: not reckoned for a model of the kind of {}", path)
     return tr(
         "Memory: not reckoned; {} ({}) is not here, nor is its name in the table of models: name a folder that holds "

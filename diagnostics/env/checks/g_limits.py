@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.env.model import Line, Machine
+from klinic.diagnostics.home import expanded
 from klinic.diagnostics.language import tr
 
 TOPIC = "Machine"
@@ -18,7 +19,7 @@ ROOM, LITTLE, FULL = 20.0, 2.0, 0.95  # GiB; Ray refuses work on a disk that is 
 def lines(machine: Machine) -> Iterator[Line]:
     """Open files, processes, and the disks of the runs, of Ray and of the models."""
     yield from _limits()
-    hub = machine.variable("HF_HOME") or str(Path(machine.variable("HOME") or "~").expanduser() / ".cache/huggingface")
+    hub = machine.variable("HF_HOME") or str(expanded(machine.variable("HOME") or "~") / ".cache/huggingface")
     rays = Path(machine.variable("RAY_TMPDIR") or tempfile.gettempdir())
     seen: dict[int, Line] = {}
     for name, path in (("disk-runs", machine.folder), ("disk-ray", rays), ("disk-models", Path(hub))):
