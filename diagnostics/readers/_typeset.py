@@ -16,6 +16,8 @@ _TYPESET = re.compile(
     rb"|^\{\s*(?:" + _CURLY.pattern + rb")[\w/]",
     re.MULTILINE,
 )
+# One of these begins each sign that such a program puts in; they are found much sooner than the pattern.
+_SIGNS = (b"\xc2\xa0", b"\xc2\xad", b"\xe2\x80", b"\xe2\x81\xa0", b"\xe2\x88\x92", b"\xef\xbb\xbf", b"\xef\xbc")
 # How a string is spelled in JSON, Python and C.
 _SIGN = re.compile(rb"\\(?:n|r|t|\"|'|\\|x1b|u001b|033|e(?=\[))")
 _MEANT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b'"': b'"', b"'": b"'", b"\\": b"\\"}
@@ -44,7 +46,7 @@ class Escaped:
 
 def typeset(data: bytes) -> bool:
     """Whether the beginning of a source was made prettier."""
-    return bool(_TYPESET.search(data))
+    return any(sign in data for sign in _SIGNS) and bool(_TYPESET.search(data))
 
 
 def escaped(data: bytes) -> bool:

@@ -68,6 +68,7 @@ class Format:
     binary: bool = False
 
 
-def shows(pattern: bytes) -> Callable[[Head], float]:
-    """To sniff by: quite sure (0.9) of a format where its beginning holds one such text."""
-    return lambda head: 0.9 if re.search(pattern, head.data) else 0.0
+def shows(pattern: bytes, word: bytes = b"") -> Callable[[Head], float]:
+    """To sniff by: quite sure (0.9) of a format where its beginning holds one such text. word: stands in each of them;
+    it is found much sooner than the pattern."""
+    return lambda head: 0.9 if word in head.data and re.search(pattern, head.data) else 0.0

@@ -75,6 +75,6 @@ class EasyR1Session(BlockSession):
 READER = Format(
     "easyr1",
     "EasyR1's console logger: a step, then its metrics as a YAML tree",
-    sniff=shows(_SIGN),
+    sniff=shows(_SIGN, b"Step "),
     open=lambda _: EasyR1Session(),
 )

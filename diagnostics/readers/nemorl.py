@@ -94,6 +94,6 @@ class NemoRlSession(BlockSession):
 READER = Format(
     "nemo-rl",
     "NeMo-RL's console: a title per step, results, times and rates as bullets below",
-    sniff=shows(rb"(?:Training|Validation) Results:[^\n]*\n\s*\xe2\x80\xa2 [A-Z][\w ]+: "),
+    sniff=shows(rb"(?:Training|Validation) Results:[^\n]*\n\s*\xe2\x80\xa2 [A-Z][\w ]+: ", b" Results:"),
     open=lambda _: NemoRlSession(),
 )

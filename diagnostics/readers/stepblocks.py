@@ -42,6 +42,6 @@ class StepBlockSession(BlockSession):
 READER = Format(
     "torchforge",
     "torchforge's METRICS STEP blocks, one metric a line",
-    sniff=shows(rb"=+ [^\n]*METRICS STEP \d+\b[^\n]* =+"),
+    sniff=shows(rb"=+ [^\n]*METRICS STEP \d+\b[^\n]* =+", b"METRICS STEP "),
     open=lambda _: StepBlockSession(),
 )
