@@ -9,7 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from klinic.diagnostics.live.judging import LiveJudge
+from klinic.diagnostics.live.look import Look, Looker
+from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.run import Run
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
 def _differences(one: Run, other: Run, *, ignore: tuple[str, ...] = ()) -> list[str]:
@@ -51,3 +56,24 @@ def launch_in_order() -> list[str]:
         "trainer.save_freq=10",
         "trainer.test_freq=10",
     ]
+
+
+@pytest.fixture(scope="session")
+def walk() -> Callable[[str], list[Look]]:
+    """Looks at a recording after each of its rows, a minute apart."""
+    kept: dict[str, list[Look]] = {}
+
+    def looks(name: str) -> list[Look]:
+        if name not in kept:
+            run, looker = open_run(SAMPLES / name), Looker(LiveJudge())
+            found = [looker.look(run.head(rows), 60.0 * rows) for rows in range(1, run.frame.height + 1)]
+            kept[name] = [look for look in found if look is not None]
+        return kept[name]
+
+    return looks
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The recordings."""
+    return SAMPLES
