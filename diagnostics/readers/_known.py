@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from klinic.diagnostics.readers._fastjson import Shape
+from klinic.diagnostics.readers._metricline import start_of
 from klinic.diagnostics.readers._text import clean
 from klinic.diagnostics.run.model import NAN
 
 MAX_BEFORES, MAX_PATTERNS = 4000, 256
+_ROW = "step:1 - a/b:1"  # of which it is asked whether the slow way takes it for a metric line
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,8 @@ class Known:
     def is_plain(self, before: bytes) -> bool:
         """Whether nothing but prefixes of processes stands before `step:`."""
         if before not in self._plain and len(self._plain) < MAX_BEFORES:
-            self._plain[before] = b"\r" not in before and not clean(before.decode("utf-8", "replace"))[0]
+            text = clean(before.decode("utf-8", "replace") + _ROW)[0]
+            self._plain[before] = b"\r" not in before and text.strip() == _ROW and start_of(text) is not None
             self._tables = None
         return self._plain.get(before, False)
 

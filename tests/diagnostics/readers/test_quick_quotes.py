@@ -72,6 +72,18 @@ def test_the_quick_way_takes_answers_as_the_slow_way_does(
 
 
 @pytest.mark.usefixtures("both_ways")
+@pytest.mark.parametrize("before", ["\x0b", "\u2028", TASK + "\x0c", "  ", TASK, "[response] "])
+def test_what_stands_before_a_row_is_taken_as_the_slow_way_does(
+    monkeypatch: pytest.MonkeyPatch, before: str, read: Read
+) -> None:
+    lines = [ROW.format(step=step, value=step / 8) + f"\n{before}" + FORGED.format(step=step) for step in range(900)]
+    data = "\n".join(lines).encode() + b"\n"
+    quick, _ = read(console.READER, data, 1 << 20)
+    monkeypatch.setattr(_verlsession, "MANY", 1 << 40)
+    assert told(quick) == told(read(console.READER, data, 1 << 20)[0])
+
+
+@pytest.mark.usefixtures("both_ways")
 def test_answers_between_rows_do_not_make_them_slow() -> None:
     data, own = log(1, steps=3000, odd=0)
     session = console.READER.open(Head(data))
