@@ -113,8 +113,6 @@ def _settings(
     profile: str | None,
 ) -> Settings:
     """What the file asks, with the options over it."""
-    from dataclasses import replace
-
     from klinic.diagnostics.engine.card import CardError
     from klinic.diagnostics.engine.diagnose import chosen_cards
     from klinic.diagnostics.gate.settings import Settings, find, load
@@ -123,17 +121,8 @@ def _settings(
     file = Path(config) if config else find(Path())
     try:
         found = load(file) if file else Settings()
-        words = [*found.rules, *rules, *(one.rule for one in found.accepted)]
-        found = replace(
-            found,
-            asked=(*found.asked, *asked),
-            minimum_steps=steps or found.minimum_steps,
-            required_keys=(*found.required_keys, *keys),
-            fail_on=fail_on or found.fail_on,
-            rules=(*found.rules, *rules),
-            profile=profile or found.profile,
-        )
-        chosen_cards(None, found.profile, words)
+        found = found.with_options(asked, keys, rules, minimum_steps=steps, fail_on=fail_on, profile=profile)
+        chosen_cards(None, found.profile, [*found.rules, *(one.rule for one in found.accepted)])
     except SettingsError as error:
         for line in str(error).splitlines():
             say(line)

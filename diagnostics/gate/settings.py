@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,18 @@ class Settings:
     required_keys: tuple[str, ...] = ()
     asked: tuple[Requirement, ...] = ()
     accepted: tuple[Accepted, ...] = ()
+
+    def with_options(
+        self, asked: Sequence[Requirement], keys: Sequence[str], rules: Sequence[str], **given: Any
+    ) -> Settings:
+        """These settings and more: what may repeat is added, what else is given wins."""
+        return replace(
+            self,
+            asked=(*self.asked, *asked),
+            required_keys=(*self.required_keys, *keys),
+            rules=(*self.rules, *rules),
+            **{name: value for name, value in given.items() if value},
+        )
 
 
 def find(folder: Path) -> Path | None:
