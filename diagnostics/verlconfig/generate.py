@@ -124,37 +124,50 @@ def expanded(path: str, hint: Any) -> Iterator[tuple[str, Any]]:
 
 def table() -> dict[str, Any]:
     """The content of `keys.json`."""
-    allowed = choices()
-    keys: dict[str, list[Any]] = {}
-    extra: dict[str, list[str]] = {}
-    free: set[str] = set(HANDED_ON)
+    made = _Table(choices())
     for engine in ENGINES:
-        tree = composed(engine)
+        made.add(engine, composed(engine))
+    return {"version": importlib.metadata.version("verl"), **made.data(), "groups": groups()}
+
+
+class _Table:
+    """Keys of the configs of all engines: a row each of default, types, choices, engines, defaults that differ by
+    engine. extra: keys that the config lacks, and their types. free: keys below which anything may stand."""
+
+    def __init__(self, allowed: Mapping[str, Any]) -> None:
+        self._allowed = allowed
+        self._keys: dict[str, list[Any]] = {}
+        self._extra: dict[str, list[str]] = {}
+        self._free: set[str] = set(HANDED_ON)
+
+    def add(self, engine: str, tree: Any) -> None:
+        """Take up the config that is composed for an engine."""
         known, lacking = hints_of(tree)
         for key, value in flatten(tree):
-            if key.endswith("_target_"):
-                continue
-            words = type_words(known[key]) if key in known else value_words(value)
-            entry = keys.setdefault(key, [value, words, allowed.get(key), [], {}])
-            entry[3].append(engine)
-            if value != entry[0]:
-                entry[4][engine] = value
-            if value == {} or is_free(known.get(key)):
-                free.add(key)
+            if not key.endswith("_target_"):
+                self._put(engine, key, value, known)
         for path, hint in lacking.items():
             for key, lower in expanded(path, hint):
-                extra[key] = type_words(lower)
-                free |= {key} if is_free(lower) else set()
-    for entry in keys.values():
-        entry[3] = None if len(entry[3]) == len(ENGINES) else entry[3]
-        entry[4] = entry[4] or None
-    return {
-        "version": importlib.metadata.version("verl"),
-        "keys": dict(sorted(keys.items())),
-        "extra": {key: words for key, words in sorted(extra.items()) if key not in keys},
-        "open": sorted(free),
-        "groups": groups(),
-    }
+                self._extra[key] = type_words(lower)
+                self._free |= {key} if is_free(lower) else set()
+
+    def _put(self, engine: str, key: str, value: Any, known: Mapping[str, Any]) -> None:
+        words = type_words(known[key]) if key in known else value_words(value)
+        default, _, _, engines, apart = self._keys.setdefault(key, [value, words, self._allowed.get(key), [], {}])
+        engines.append(engine)
+        if value != default:
+            apart[engine] = value
+        if value == {} or is_free(known.get(key)):
+            self._free.add(key)
+
+    def data(self) -> dict[str, Any]:
+        """As JSON has it: null for all engines, and where no default differs."""
+        rows = {
+            key: [*row, None if len(engines) == len(ENGINES) else engines, apart or None]
+            for key, (*row, engines, apart) in sorted(self._keys.items())
+        }
+        extra = {key: words for key, words in sorted(self._extra.items()) if key not in rows}
+        return {"keys": rows, "extra": extra, "open": sorted(self._free)}
 
 
 def groups() -> dict[str, list[str]]:
