@@ -25,6 +25,7 @@ from klinic.diagnostics.report.words import bounds, count, number, plain, sparkl
 
 REASONS = 6  # groups of rules that were not judged
 NAMES = 8  # names shown of one such group
+MANY = 24  # names of which none is shown: some of them would tell no more than their count
 ARROWS = {"rising": "↗", "falling": "↘", "flat": "→", "unknown": " "}
 
 
@@ -203,6 +204,8 @@ def _not_judged(page: Page, case: Judged) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
+    if len(names) > MANY:
+        return count(len(names), "rule")
     if len(names) <= NAMES:
         return tr(", ").join(names)
     return tr("{} and {} more", tr(", ").join(names[: NAMES - 1]), len(names) - NAMES + 1)
