@@ -32,6 +32,7 @@ NAMES = (
 )  # fmt: skip
 SHORT = 30  # steps of each of many runs
 STEPS = 20  # written on at a run whose page is open
+SETTLE_S, IDLE_MS = 120, 250  # so long is waited until the server uses no more in two seconds than ticks do
 PLOTS = "n => window.klinicCharts && klinicCharts.plots().filter(gd => gd.data.some(t => t.meta?.metric)).length >= n"
 LISTED = "n => document.querySelector('.ag-row') && document.querySelector('#runs-count').textContent.includes(n)"
 JUDGED = "() => document.querySelector('.ag-row') && !document.querySelector('#runs-count :is(.read, .waiting)')"
@@ -85,15 +86,31 @@ def zooms(browser: Browser, sheet: Sheet, page: Any, label: str) -> None:
     sheet.say(label, max(took), "ms", 300, f"best {min(took):,.0f}; CPU {min(used):,.0f} to {max(used):,.0f} page")
 
 
+def settle(server: Server) -> None:
+    """Wait until a run that began to grow again has been judged as a whole once: after that, only what is new."""
+    end = time.monotonic() + SETTLE_S
+    while time.monotonic() < end:
+        used = server.cpu()
+        time.sleep(2)
+        if server.cpu() - used < IDLE_MS:
+            return
+
+
+def append(folder: Path, step: int, rng: random.Random) -> None:
+    with (folder / "run0" / "metrics.jsonl").open("a") as out:
+        out.write(line(step, rng))
+
+
 def ticks(page: Any, folder: Path, steps: int, sheet: Sheet, server: Server) -> None:
     """Write on at a run whose page is open."""
     rng, sizes, waits = random.Random(9), [], []
+    append(folder, steps + 1, rng)
     page.wait_for_timeout(3000)  # answers to the page itself are no ticks
+    settle(server)
     page.on("requestfinished", lambda one: sizes.append(_on_the_line(one)) if "_dash-update" in one.url else None)
     whole, apart = server.cpu(), server.threads()
-    for step in range(steps + 1, steps + 1 + STEPS):
-        with (folder / "run0" / "metrics.jsonl").open("a") as out:
-            out.write(line(step, rng))
+    for step in range(steps + 2, steps + 2 + STEPS):
+        append(folder, step, rng)
         began = time.perf_counter()
         seen = f"() => klinicCharts.plots()[0].data.some(t => t.meta?.metric && t.x.at?.(-1) === {step})"
         page.wait_for_function(seen, polling=20)
