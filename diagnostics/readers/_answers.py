@@ -15,6 +15,7 @@ from klinic.diagnostics.readers._text import Frame, take_prefix
 MAX_HELD, MAX_LETTERS = 2000, 1_000_000  # frames and letters of an answer; a longer one is not waited for
 BEGINS, ENDS = "[prompt]", "[ground_truth]"
 _GLUED = re.compile(r"(?<=[\d)])(?=(?:\([^()]{1,200}pid=\d+[^()]{0,100}\) ?)?step:\d{1,12} - [^\s:]{1,300}:)")
+_BEHIND = "0123456789) "  # what a glued row, or the prefix of its process, stands behind or ends with
 
 
 class Answers:
@@ -72,10 +73,18 @@ class Answers:
 
 def apart(frame: Frame) -> list[Frame]:
     """The metric lines of a frame in which a lost line end, or two writers, put one behind the other."""
-    if frame.text.count("step:") < 2 or not (places := [found.start() for found in _GLUED.finditer(frame.text)]):
+    if not _may_be_glued(frame.text) or not (places := [found.start() for found in _GLUED.finditer(frame.text)]):
         return [frame]
     parts = [frame.text[start:end] for start, end in zip([0, *places], [*places, len(frame.text)], strict=True)]
     frames = [replace(frame, text=parts[0], whole=True)]
     frames += [replace(frame, text=take_prefix(part)[0], fresh=False, whole=True) for part in parts[1:]]
     frames[-1] = replace(frames[-1], whole=frame.whole)
     return frames
+
+
+def _may_be_glued(text: str) -> bool:
+    """Whether there are two `step:`, and one stands behind a number or a prefix, as names that end so do not."""
+    at = text.find("step:", 1) if text.count("step:") > 1 else -1
+    while at > 0 and text[at - 1] not in _BEHIND:
+        at = text.find("step:", at + 1)
+    return at > 0
