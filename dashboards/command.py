@@ -41,5 +41,7 @@ def _check(paths: tuple[str, ...], host: str, token: str) -> None:
     missing = [path for path in paths if path != "runs" and not Path(path).exists()]
     if missing:
         fail(f"{missing[0]}: no such file or directory; give logs, run directories or folders of runs")
+    if not token.isprintable():  # no form can send it
+        fail("--token: give letters, digits and signs that can be typed")
     if host not in LOCAL and len(token) < 8:
         fail(f"--host {host} lets others in: give --token (8 signs or more), or keep to 127.0.0.1")

@@ -15,6 +15,7 @@ from klinic.dashboards.bundle import joined, style
 COOKIE = "klinic_token"
 MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
 MAX_URL = 16_000
+CALLBACKS = "/_dash-update-component"
 LOCAL = ("127.0.0.1", "localhost", "::1")
 FOREIGN = ("cross-site", "same-site")
 HEADERS = {
@@ -43,6 +44,7 @@ def protect(server: Flask, token: str) -> None:
     if token:
         server.before_request(lambda: _known(token))
         server.add_url_rule("/login", "login", lambda: _login(token), methods=["GET", "POST"])
+    server.before_request(_shaped)
 
 
 def _bounded() -> None:
@@ -56,6 +58,24 @@ def _from_here() -> None:
     """Nothing is changed for a page of another site: browsers say where a request comes from."""
     if request.method not in ("GET", "HEAD", "OPTIONS") and request.headers.get("Sec-Fetch-Site") in FOREIGN:
         abort(403, "a page of another site asks; open the dashboard itself")
+
+
+def _shaped() -> None:
+    """A callback is asked for in the shape that Dash sends; anything else is refused, and leaves no traceback."""
+    if request.method != "POST" or not request.path.endswith(CALLBACKS):
+        return
+    try:
+        body = request.get_json(silent=True)
+    except RecursionError:
+        body = None
+    if not _is_call(body):
+        abort(400, "no callback of this dashboard")
+
+
+def _is_call(body: Any) -> bool:
+    if not isinstance(body, dict) or not isinstance(body.get("output"), str):
+        return False
+    return all(isinstance(body.get(name, []), list) for name in ("inputs", "state", "changedPropIds"))
 
 
 def _by_a_name_of_this_machine() -> None:

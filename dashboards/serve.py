@@ -8,13 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from werkzeug.serving import BaseWSGIServer, make_server
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from klinic.dashboards.app import create_app
 from klinic.dashboards.loading import prepare_charts
 from klinic.dashboards.store import Shelf
 from klinic.dashboards.views.parts import run_url
 from klinic.diagnostics.cli.group import fail
+
+
+class Patient(WSGIRequestHandler):
+    """Gives up a connection on which nothing comes or goes for so long: each holds a thread."""
+
+    timeout = 60.0  # seconds
 
 
 def serve(
@@ -49,6 +55,6 @@ def listen(
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no addresses, and so no tokens, in a log
     app = create_app(shelf, refresh=refresh, token=token)
     try:
-        return make_server(host, port, app.server, threaded=True)
+        return make_server(host, port, app.server, threaded=True, request_handler=Patient)
     except (OSError, SystemExit) as error:
         fail(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', '') or 'address in use'}; try --port 0")

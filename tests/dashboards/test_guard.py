@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 from klinic.dashboards.app import create_app
 from klinic.dashboards.command import dashboard
 from klinic.dashboards.guard import COOKIE, MAX_REQUEST
+from klinic.dashboards.serve import Patient, listen
 from klinic.dashboards.store import Shelf
 
 TOKEN = "a long secret"
@@ -111,6 +114,39 @@ def test_oversized_requests_are_refused(tmp_path: Path) -> None:
     client = create_app(Shelf([str(tmp_path)])).server.test_client()
     assert client.post("/_dash-update-component", data=b"x" * (MAX_REQUEST + 1)).status_code == 413
     assert client.get("/?" + "x" * 20_000).status_code == 414
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", "{}", "[]", "3", "null", '{"output": 3}', '{"output": "x", "inputs": {}}', "[" * 200_000]
+)
+def test_a_body_that_is_no_callback_is_refused_without_a_traceback(
+    tmp_path: Path, body: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    answer = client.post("/_dash-update-component", data=body, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert caplog.text == ""
+
+
+def test_a_client_that_sends_nothing_more_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Patient, "timeout", 0.2)
+    server = listen(Shelf([str(tmp_path)]))
+    serving = threading.Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: loc")
+            assert client.recv(1) == b""
+    finally:
+        server.shutdown()
+        server.server_close()
+        serving.join(10)
+
+
+def test_a_token_that_no_form_can_send_is_refused() -> None:
+    answer = CliRunner().invoke(dashboard, ["--token", "\udcff\udcfe"])
+    assert answer.exit_code == 2 and "can be typed" in answer.output
 
 
 def test_assets_lead_nowhere_else(tmp_path: Path) -> None:
