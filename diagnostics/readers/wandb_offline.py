@@ -6,11 +6,10 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from klinic.diagnostics.readers import protowire as wire
 from klinic.diagnostics.readers._leveldb import Records
 from klinic.diagnostics.readers._nativestore import Items
+from klinic.diagnostics.readers._wandbitems import JSON_KEY, KEYS, usual_items
 from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.jsonl import parse, row_of
 from klinic.diagnostics.readers.rl import framework_of, why_not_rl
@@ -19,8 +18,7 @@ from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, Met
 
 MAGIC = b":W&B\xe1\xbe"
 HISTORY, SUMMARY, OUTPUT, CONFIG, OUTPUT_RAW, RUN, EXIT = 2, 3, 4, 6, 13, 17, 18
-# Of an item, as the wire has them: key and nested_key, number, value_json.
-KEYS, NUMBER_KEY, JSON_KEY = (b"\x0a", b"\x12"), 0x31, b"\x82\x01"
+NUMBER_KEY = 0x31  # of an item, as the wire has it
 
 
 class Datastore:
@@ -120,40 +118,6 @@ def _history(data: bytes) -> dict[str, Any]:
         if field == 2:
             numbers = [wire.as_int(number) for key, number in wire.fields(wire.as_bytes(value)) if key == 1]
             record.setdefault("_step", wire.signed(numbers[0]) if numbers else 0)
-    return record
-
-
-def usual_items(data: bytes) -> dict[str, Any] | None:
-    """Quick reading of a history record in which every item is one short key and a short JSON value; else None."""
-    first, *pieces = data.split(JSON_KEY)
-    heads, texts = [first], []
-    for piece in pieces:
-        end = piece[0] + 1 if piece else 1
-        if end > min(len(piece), 128):
-            return None
-        texts.append(piece[1:end])
-        heads.append(piece[end:])
-    step, rest = -1, heads.pop()
-    if rest[:1] == b"\x12" and len(rest) > 3 and rest[1] == len(rest) - 2 and rest[2] == 8:  # the step of the record
-        step, end = wire.varint(rest, 3)
-        if end != len(rest):
-            return None
-    elif rest:
-        return None
-    keys = []
-    for head, text in zip(heads, texts, strict=True):
-        size = len(head)
-        if size < 4 or head[0] != 10 or head[2:3] not in KEYS or head[3] != size - 4 or not text or head[1] > 127:
-            return None
-        if head[1] != size + len(text) + 1:
-            return None
-        keys.append(head[4:].decode("utf-8", "replace"))
-    try:
-        record = dict(zip(keys, orjson.loads(b"[" + b",".join(texts) + b"]"), strict=True))
-    except ValueError:
-        return None
-    if step >= 0:
-        record.setdefault("_step", wire.signed(step))
     return record
 
 
