@@ -13,6 +13,7 @@ from klinic.diagnostics.report.words import count, listed, number, steps
 from klinic.diagnostics.run import Outline, Run
 
 SHARE = "share of "
+LATER = " or later"  # what a reader says of a release that it tells by its metrics
 UNSAID = ("coefficient", "share", "reward", "learning rate", "mean probability difference")  # no measure: said above
 SEEN = 4  # metrics shown of a comparison that is too involved for words
 
@@ -113,7 +114,9 @@ def sentence(text: str) -> str:
 
 def source_words(run: Run | Outline) -> str:
     """What was read: writer, format, steps, attempts, where the config was found."""
-    writer = " ".join(filter(None, (run.source.framework, run.source.version)))
+    since = run.source.version.removesuffix(LATER)
+    version = run.source.version if since == run.source.version else tr("{} or later", since)
+    writer = " ".join(filter(None, (run.source.framework, version)))
     writer = "" if writer == run.source.format else writer
     parts = [tr("read as {}", run.source.format) if run.source.format else "", tr("{} run", writer) if writer else ""]
     if run.steps is not None:

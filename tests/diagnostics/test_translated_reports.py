@@ -53,3 +53,8 @@ def test_programs_read_the_same_in_any_language(command: str) -> None:
     told = {lang: _said(command, path, "--lang", lang, "--format", "json") for lang in ("en", "zh")}
     assert orjson.loads(told["en"]) == orjson.loads(told["zh"])
     assert _said(command, path, "--lang", "zh", "-f", "text", "-f", "junit", "-o", "/dev/null").startswith("<?xml")
+
+
+def test_a_release_told_by_its_metrics_is_said_without_english() -> None:
+    log = next((ROOT / "tests" / "data" / "logs").glob("001_*.log"))
+    assert "verl 0.6+ 训练" in _said("diagnose", str(log), "--lang", "zh")
