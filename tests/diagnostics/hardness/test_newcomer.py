@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from klinic.diagnostics import pipe
 from klinic.diagnostics.cli import main
@@ -46,59 +47,8 @@ FILES: dict[str, bytes] = {
     "reward.py": b"def compute_score(:\n",
 }
 # A command line, its exit code, and what it says.
-TRIED = [
-    ("treat empty", 2, "empty: empty;"),
-    ("treat nothing", 2, "no run in 0 files"),
-    ("treat binary", 2, "binary data"),
-    ("treat pipe", 2, "a pipe that nobody writes to"),
-    ("treat half", 0, "healthy"),
-    ("treat noise", 0, "healthy"),
-    ("treat types", 0, "healthy"),
-    ("treat command", 0, "sick"),
-    ("treat nothing/../x.log", 0, "sick"),
-    ("treat x.log --config list.yaml", 2, "no config in it"),
-    ("treat x.log =", 2, "is no override"),
-    ("diagnose names", 0, "😀"),
-    ("diagnose x.log x.log", 0, "sick"),
-    ("diagnose x.log --rules deep", 2, "exceeded maximum nesting depth"),
-    ("diagnose x.log --rules nothing", 2, "no card (*.yaml) in this folder"),
-    ("watch --once pipe", 2, "a pipe that nobody writes to"),
-    ("watch --once types", 0, "11 rows read"),
-    ("watch --once x.log --alerts binary", 2, "binary:1:1: cannot be read"),
-    ("watch --once x.log --alerts pipe", 2, "cannot be read: a pipe that nobody writes to"),
-    ("watch --once x.log --timeout nan", 2, "is no duration"),
-    ("check x.log --config utf16.yaml", 1, "failed"),
-    ("check x.log --config latin.yaml", 2, "latin.yaml:1:1: cannot be read"),
-    ("check x.log --config tabs.yaml", 2, "tabs.yaml:2:1: not YAML"),
-    ("check x.log --config nothing", 2, "nothing:1:1: cannot be read: is a directory"),
-    ("check x.log --config loop", 2, "loop:1:1: cannot be read: too many levels of symbolic links"),
-    ("check --init x.log --config pipe --force", 2, "pipe: no file; give another name with --config"),
-    ("rules check nothing", 2, "no card (*.yaml) in this folder"),
-    ("rules check loop", 2, "no such file or folder"),
-    ("rules docs --rules nowhere --out docs", 2, "no such file or folder of rules"),
-    ("explain x y", 2, "unexpected extra argument"),
-    ("readers x", 2, "unexpected extra argument"),
-    ("explain *", 2, "no metric, rule or setting"),
-    ("compare x.log empty", 2, "empty: empty;"),
-    ("ward nothing", 2, "no labelled run"),
-    ("preflight windows.sh", 1, "windows.sh"),
-    ("preflight utf16.sh", 1, "utf16.sh"),
-    ("preflight pipe", 2, "a pipe that nobody writes to"),
-    ("preflight data.train_files=device.parquet", 1, "no file"),
-    ("preflight data.train_files=pipe", 1, "no file"),
-    ("plan --model pipe --data pipe --gpu cpu", 1, "pipe"),
-    ("plan --model x --gpus 99999999999999999999", 2, "not in the range"),
-    ("data check damaged.parquet", 1, "cannot be read"),
-    ("data check pipe.parquet", 1, "no plain file"),
-    ("data check damaged.parquet --model binary", 2, "it is no folder"),
-    ("reward half rule", 2, "is no run directory"),
-    ("reward types reward.py", 2, "reward.py:1: no Python"),
-    ("stop noise", 2, "is no run directory"),
-    ("trial --report --out binary", 2, "binary:1: no JSON"),
-    ("dashboard --refresh nan x.log", 2, "give seconds"),
-    ("train --dry-run --from noise", 2, "nothing there says how it was launched"),
-    ("train --dry-run --recipe ppo-cpu --time-limit nan", 2, "is no duration"),
-]
+COMMANDS = yaml.safe_load((PLAIN.parent / "commands.yaml").read_text("utf-8"))
+TRIED = [(row["run"], row["code"], row["says"]) for row in COMMANDS]
 
 
 @pytest.fixture
