@@ -12,6 +12,7 @@ from klinic.dashboards.pages.runs import _shown
 from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.banner import headline
 from klinic.dashboards.views.finding import detail
+from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.words import speaker
 from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.engine.model import Severity
@@ -57,3 +58,12 @@ def test_a_finding_says_what_else_it_may_be(lang: Lang) -> None:
     page = str(detail(entry, lang, finding.id).to_plotly_json())
     heading, named = speaker(lang)("run.rivals"), finding.rivals[0]
     assert named in page[page.index(heading) :].split("H4")[0]
+
+
+def test_the_launch_command_carries_the_first_remedies_once() -> None:
+    run = open_run(SAMPLES / "h200/ppo_lr_too_high")
+    entry = Entry("one", run.source.path, run=run, diagnosis=diagnose(run))
+    assert entry.diagnosis is not None
+    first, command = entry.diagnosis.prescription[0], launch_command(entry)
+    assert first.override in command and command.count(f"{first.key}=") == 1
+    assert not any(item.override in command for item in entry.diagnosis.prescription if item.rank > 1)

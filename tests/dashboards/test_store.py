@@ -14,7 +14,6 @@ import pytest
 
 from klinic.dashboards.pages import runs
 from klinic.dashboards.store import Shelf, judging
-from klinic.dashboards.views.launch import launch_command
 from klinic.diagnostics.engine.card import CardError
 
 
@@ -123,15 +122,6 @@ def test_a_silent_log_is_stalled_only_after_it_was_seen_growing(shelf, tmp_path:
     assert made.entries["a/metrics.jsonl"].state(later) == "stalled"
 
 
-def test_the_launch_command_carries_the_first_remedies_once(shelf, recordings: Path) -> None:
-    entry = shelf(recordings / "h200" / "ppo_lr_too_high").entry("ppo_lr_too_high")
-    assert entry is not None and entry.diagnosis is not None
-    command = launch_command(entry)
-    first = next(item for item in entry.diagnosis.prescription if item.rank == 1)
-    assert first.override in command and command.count(f"{first.key}=") == 1
-    assert not any(item.override in command for item in entry.diagnosis.prescription if item.rank > 1)
-
-
 def test_a_run_that_breaks_the_reader_or_the_judge_is_a_row_that_says_why(shelf, tmp_path: Path, monkeypatch) -> None:
     from klinic.dashboards.store import judging, scan
 
@@ -156,19 +146,14 @@ def test_a_run_that_breaks_the_reader_or_the_judge_is_a_row_that_says_why(shelf,
     assert "reader" in entries["a/metrics.jsonl"].problem and "judge" in entries["b/metrics.jsonl"].problem
 
 
-def test_rules_that_cannot_be_read_are_said_of_every_run_and_end_no_thread(tmp_path: Path, monkeypatch) -> None:
+def test_rules_that_cannot_be_read_are_said_of_every_run(shelf, tmp_path: Path, monkeypatch) -> None:
     def broken() -> None:
         raise CardError("mine.yaml:3:1: not YAML")
 
     monkeypatch.setattr(judging, "Monitor", broken)
-    write(tmp_path / "a" / "metrics.jsonl", range(1, 12))
-    shelf = Shelf([str(tmp_path)], 0.2).start()
-    try:
-        assert _until(lambda: [one.problem for one in shelf.entries.values()] == ["mine.yaml:3:1: not YAML"])
-        write(tmp_path / "b" / "metrics.jsonl", range(1, 12))  # whoever judges still does
-        assert _until(lambda: [one.problem for one in shelf.entries.values()] == 2 * ["mine.yaml:3:1: not YAML"])
-    finally:
-        shelf.stop()
+    for name in ("a", "b"):
+        write(tmp_path / name / "metrics.jsonl", range(1, 12))
+    assert [one.problem for one in shelf(tmp_path).entries.values()] == 2 * ["mine.yaml:3:1: not YAML"]
 
 
 def test_the_judging_of_some_runs_only_is_remembered(tmp_path: Path, monkeypatch) -> None:
