@@ -1,7 +1,12 @@
-"""Numbers, settings, ranges and sparklines as reports write them."""
+"""Numbers, settings, ranges, sparklines and counts as reports write them."""
+
+import re
 
 import pytest
 
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.readers import open_run
+from klinic.diagnostics.report.base import Judged, load
 from klinic.diagnostics.report.words import bounds, number, plain, sparkline, steps
 
 
@@ -36,3 +41,12 @@ def test_sparklines_show_gaps_and_constants():
     assert sparkline([2.0, 2.0]) == "▄▄"
     assert sparkline([None]) == "·"
     assert len(sparkline(list(range(435)), 16)) == 16
+
+
+def test_rules_without_metrics_are_counted_not_listed(tmp_path):
+    log = tmp_path / "console.log"
+    log.write_text("RuntimeError: The NVIDIA driver on your system is too old (found version 11040).\n")
+    run = open_run(log)
+    said = load("text")([Judged(run, diagnose(run))])
+    (line,) = [one for one in said.splitlines() if "no metrics in the log" in one]
+    assert re.fullmatch(r"  no metrics in the log: \d\d+ rules", line)
