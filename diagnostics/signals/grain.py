@@ -29,8 +29,10 @@ def rows_behind(values: Iterable[float], digits: int | None = None) -> float:
 @lru_cache(maxsize=256)
 def _rows(values: tuple[float, ...], digits: int | None) -> float:
     """The smallest number that fits; NaN where none does, or luck may have made it fit."""
+    if not all(0 <= value <= 1 for value in values):
+        return math.nan
     telling = [value for value in values if value not in (0, 1)]
-    fitting = np.full(len(NUMBERS), all(0 <= value <= 1 for value in values))
+    fitting = np.full(len(NUMBERS), True)
     for value in telling:
         parts = NUMBERS * value
         fitting &= np.abs(parts - np.round(parts)) <= NUMBERS * _error(value, digits)

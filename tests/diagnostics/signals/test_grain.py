@@ -35,4 +35,6 @@ def test_what_is_no_share_of_a_number_tells_nothing():
     random.seed(2)
     assert all(math.isnan(rows_behind([random.random()])) for _ in range(20))
     assert math.isnan(rows_behind([0.5, 1.2]))
+    with np.errstate(all="raise"):
+        assert math.isnan(rows_behind([1e308])) and math.isnan(rows_behind([math.inf]))
     assert math.isnan(rows_behind([float(np.float32(random.random())) for _ in range(3)]))
