@@ -24,6 +24,9 @@ PER_NODE = "trainer.n_gpus_per_node"
 ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
 
 
+TOKENS = click.IntRange(1, 10_000_000)
+
+
 @click.command()
 @click.argument("arguments", nargs=-1, metavar="[RUN|SCRIPT.sh|CONFIG.yaml] [KEY=VALUE]...")
 @click.option("--model", metavar="PATH", help="Model to train: a folder or a hub's name (Qwen/Qwen2.5-7B-Instruct).")
@@ -33,8 +36,8 @@ ESTIMATORS = {"ppo": "gae", "reinforce++": "reinforce_plus_plus"}
 @click.option("--gpus", type=click.IntRange(1, 64), metavar="N", help="GPUs of a node [those here, else 1].")
 @click.option("--nodes", type=click.IntRange(1, 1024), metavar="N", help="Nodes [1].")
 @click.option("--algorithm", metavar="NAME", help="ppo, grpo, rloo, reinforce++, ... [ppo].")
-@click.option("--prompt-length", type=click.IntRange(1), metavar="N", help="Longest prompt in tokens [512].")
-@click.option("--response-length", type=click.IntRange(1), metavar="N", help="Longest response in tokens [512].")
+@click.option("--prompt-length", type=TOKENS, metavar="N", help="Longest prompt in tokens [512].")
+@click.option("--response-length", type=TOKENS, metavar="N", help="Longest response in tokens [512].")
 @click.option("--run-dir", type=click.Path(file_okay=False, path_type=Path), help="Where the run is to be written.")
 @click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @lang_option

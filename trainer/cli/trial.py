@@ -76,6 +76,8 @@ def _wanted(recipes: str, seeds: str) -> Iterator[Pair]:
         fail(str(error))
     except ValueError:
         fail(f"--seeds {seeds}: numbers separated by commas")
+    if not all(0 <= number < 2**31 for number in numbers):
+        fail(f"--seeds {seeds}: a seed is a number from 0 to {2**31 - 1}")
     for recipe in loaded:
         if chosen and (recipe.incurable or not recipe.fault):
             fail(f"{recipe.name}: {recipe.incurable or 'no fault: there is nothing to cure'}")
