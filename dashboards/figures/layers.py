@@ -65,7 +65,8 @@ def _corners(values: Floats) -> Any:
     """Rows at which a bound changes, its ends included; a constant needs two."""
     if len(values) < 3:
         return np.arange(len(values))
-    change = np.abs(np.diff(values)) > 1e-3 * (np.abs(values[1:]) + 1e-12)
+    with np.errstate(all="ignore"):  # bounds may be infinite, or as large as floats go
+        change = np.abs(np.diff(values)) > 1e-3 * (np.abs(values[1:]) + 1e-12)
     corner = np.zeros(len(values), np.bool_)
     corner[:-1] |= change
     corner[1:] |= change

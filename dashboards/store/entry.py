@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -17,6 +16,7 @@ from klinic.diagnostics.engine.model import Diagnosis
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.state import UNKNOWN, seconds_per_step
 from klinic.diagnostics.run.state import state as state_of
+from klinic.diagnostics.verlconfig.casts import whole
 
 Standing = Literal["waiting", "read", "broken", "judged"]
 LIVE_S, LIVE_STEPS = 60.0, 10  # a log without a manifest is live until it was silent for the longer of these
@@ -103,9 +103,7 @@ class Entry:
     @cached_property
     def total(self) -> int | None:
         """Steps that the run is going to take, where its config says it."""
-        values: Mapping[str, object] = self.run.config.values if self.run else {}
-        total = values.get("trainer.total_training_steps")
-        return int(total) if isinstance(total, int | float) and not isinstance(total, bool) else None
+        return whole(self.run.config.get("trainer.total_training_steps")) if self.run else None
 
 
 def _pace(run: Run) -> float | None:

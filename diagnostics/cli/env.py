@@ -73,10 +73,9 @@ def _verdict(lines: list[Line]) -> str:
 def _json(lines: Iterable[Line]) -> str:
     from dataclasses import asdict
 
-    import orjson
-
     from klinic.diagnostics.env import ready
+    from klinic.diagnostics.report.jsontext import written
 
     lines = list(lines)
     data = {"schema": 1, "ready": ready(lines), "lines": [asdict(one) for one in lines]}
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return written(data)

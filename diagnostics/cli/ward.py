@@ -61,12 +61,11 @@ def _wanted(recording: JudgedRecording, seeds: str) -> bool:
 
 
 def _write(rounds: dict[str, list[JudgedRecording]], folder: Path, form: str) -> None:
-    import orjson
-
     from klinic.diagnostics.gate.show import as_markdown, as_text
+    from klinic.diagnostics.report.jsontext import written
 
     if form == "json":
-        click.echo(orjson.dumps(_plain(rounds), option=orjson.OPT_INDENT_2))
+        click.echo(written(_plain(rounds)), nl=False)
     else:
         click.echo(as_markdown(rounds, str(folder)) if form == "markdown" else as_text(rounds), nl=False)
 

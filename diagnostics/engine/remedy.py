@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from klinic.diagnostics.engine.divisors import divisors_of
+
 
 class RemedyError(ValueError):
     """A `to` that the language does not know, or a value that cannot be computed; the message says which."""
@@ -62,7 +64,9 @@ def evaluate(to: Any, old: Any, lookup: Lookup, *, whole: bool = False, signal: 
         raise RemedyError(f"cannot read {to!r}: {error.msg}, column {error.offset}") from None
     try:
         return _rounded(_Remedy(old, lookup, signal).value(tree), tree, old, whole)
-    except (TypeError, ZeroDivisionError, OverflowError) as error:
+    except RemedyError:
+        raise
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise RemedyError(f"cannot compute {to!r} from {old!r}: {error}") from None
 
 
@@ -119,13 +123,13 @@ class _Remedy:
 
 def _divisor(number: int, limit: Any) -> int:
     """The largest divisor of `number` that is not above `limit`, at least 1."""
-    return max((d for d in range(1, max(1, min(number, int(limit))) + 1) if number % d == 0), default=1)
+    return max((one for one in divisors_of(max(number, 1)) if one <= limit), default=1)
 
 
 def _rounded(value: Any, tree: ast.expr, old: Any, whole: bool) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    if not math.isfinite(value):
+    if not math.isfinite(value) or (whole and abs(value) >= 2**63):  # no config holds it
         raise RemedyError(f"{ast.unparse(tree)!r} gives {value}")
     if whole:
         return int(value)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 
+from klinic.diagnostics.engine.divisors import divisors_of
 from klinic.diagnostics.engine.settings import called
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.run import Config
@@ -53,7 +54,15 @@ def _said(hit: re.Match[str], groups: Mapping[str, str], config: Config, framewo
     if hit[2] == NAME:
         return called(framework, hit[1])
     found = _value(hit[1], groups, config, framework)
-    return None if found is None else WORDS[hit[2]](found, groups) if hit[2] else found
+    return found if found is None or not hit[2] else _by_function(hit[2], found, groups)
+
+
+def _by_function(name: str, value: str, groups: Mapping[str, str]) -> str | None:
+    """What a function of `WORDS` says, None where a log's number is one that it can make nothing of."""
+    try:
+        return WORDS[name](value, groups)
+    except (ValueError, ArithmeticError):
+        return None
 
 
 def _value(field: str, groups: Mapping[str, str], config: Config, framework: str) -> str | None:
@@ -143,8 +152,7 @@ def numbers(amount: str, groups: Mapping[str, str]) -> str:
 
 def divisors(number: str, groups: Mapping[str, str]) -> str:
     """The numbers that divide one."""
-    whole = int(number)
-    found = [str(one) for one in range(1, whole + 1) if whole % one == 0]
+    found = [str(one) for one in divisors_of(int(number))]
     return tr("{} or {}", ", ".join(found[:-1]), found[-1]) if len(found) > 1 else found[0]
 
 

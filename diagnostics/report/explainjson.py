@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from klinic.diagnostics.engine.wording import in_general
 from klinic.diagnostics.knowledge import MetricInfo
 from klinic.diagnostics.knowledge.checks import Check
 from klinic.diagnostics.knowledge.parameters import Parameter
 from klinic.diagnostics.language import current_language
 from klinic.diagnostics.report.checkpage import check_data
+from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.parameterpage import parameter_data
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ TEXTS = ("summary", "message", "why", "cause", "fix", "wrong_when")
 def as_json(found: Sequence[Card | MetricInfo | Parameter | Check], cards: Sequence[Card]) -> str:
     """A list with one object for each thing that was found; `kind` says what it is."""
     data = [_data(one, cards) for one in found]
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
+    return written(data)
 
 
 def _data(one: Card | MetricInfo | Parameter | Check, cards: Sequence[Card]) -> dict[str, Any]:

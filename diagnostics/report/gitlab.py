@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 LEVELS = {Severity.ERROR: "critical", Severity.WARN: "major", Severity.INFO: "minor", Severity.NONE: "info"}
@@ -19,7 +18,7 @@ LEVELS = {Severity.ERROR: "critical", Severity.WARN: "major", Severity.INFO: "mi
 def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) -> str:
     """One entry for what failed, could not be judged or was remarked; an empty list where there is nothing."""
     entries = [entry for sheet in sheets(cases) for entry in _entries(sheet)]
-    return orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return written(entries)
 
 
 def _entries(sheet: Sheet) -> Iterator[dict[str, Any]]:

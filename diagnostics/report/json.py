@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-import orjson
-
 from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotApplicable, Override, Vital
 from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.phrases import doubts, evidence_words
 from klinic.diagnostics.run import Outline, Run
 
@@ -20,8 +19,7 @@ def render(judged: Sequence[Judged], *, color: bool = False, width: int = 80) ->
     """One run as one object, several as {"runs": [...]} in the order given; `color` and `width` change nothing."""
     objects = [as_object(case) for case in judged]
     document = objects[0] if len(objects) == 1 else {"runs": objects}
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
-    return orjson.dumps(document, default=str, option=options).decode()
+    return written(document)
 
 
 def as_object(case: Judged) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import orjson
-
 from klinic.diagnostics.engine.model import Severity
+from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -20,7 +19,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARN: "warning", Severity.INFO: "not
 def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) -> str:
     """One SARIF run a sheet: results for what failed, was remarked or accepted; notifications where judging failed."""
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(sheet) for sheet in sheets(cases)]}
-    return orjson.dumps(log, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return written(log)
 
 
 def _run(sheet: Sheet) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-import orjson
-
+from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.sheet import Item, Sheet, Sheeted, encodable, sheets
 
 SCHEMA = "klinic.sheet/1"
@@ -17,7 +16,7 @@ def render(cases: Sequence[Sheeted], *, color: bool = False, width: int = 80) ->
     """One sheet as one object, several as {"runs": [...]} in the order given."""
     objects = [as_object(sheet) for sheet in sheets(cases)]
     document = objects[0] if len(objects) == 1 else {"runs": objects}
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return written(document)
 
 
 def as_object(sheet: Sheet) -> dict[str, Any]:

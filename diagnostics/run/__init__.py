@@ -1,7 +1,7 @@
 """What a recording holds once it is read: manifest, config, one frame of metrics, lines of note, events."""
 
 from klinic.diagnostics.run.build import RunBuilder
-from klinic.diagnostics.run.config import Config
+from klinic.diagnostics.run.config import Config, bounded
 from klinic.diagnostics.run.events import (
     Block,
     ConfigRead,
@@ -37,6 +37,7 @@ __all__ = [
     "RunBuilder",
     "SampleRead",
     "Source",
+    "bounded",
     "one_by_one",
     "outline",
 ]

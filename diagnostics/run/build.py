@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from klinic.diagnostics.run.cells import MAX_METRICS
-from klinic.diagnostics.run.config import Config
+from klinic.diagnostics.run.config import Config, bounded
 from klinic.diagnostics.run.events import (
     Block,
     ConfigRead,
@@ -126,7 +126,7 @@ class RunBuilder:
             case Meta():
                 self._take_meta(event, part)
             case ManifestRead():
-                self._manifests[part] = dict(event.data)
+                self._manifests[part] = bounded(event.data)
                 self._manifest = None
 
     def _take_meta(self, meta: Meta, part: int) -> None:

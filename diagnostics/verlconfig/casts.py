@@ -7,9 +7,9 @@ from typing import Any
 
 
 def whole(value: Any) -> int | None:
-    """A whole number, however it was written."""
+    """A whole number of at most 64 bits, however it was written."""
     number = real(value)
-    return int(number) if number is not None and number == int(number) else None
+    return int(number) if number is not None and abs(number) < 2**63 and number == int(number) else None
 
 
 def real(value: Any) -> float | None:
@@ -18,7 +18,7 @@ def real(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if abs(number) < float("inf") else None
 

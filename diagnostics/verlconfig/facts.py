@@ -217,7 +217,7 @@ def _steps_announced(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
     text = "\n".join([line.text for line in run.lines]) if unknown else ""
     for name, pattern in unknown.items():
         hit = pattern.search(text) if _SAID[name] in text else None
-        told |= {name: int(hit[1])} if hit else {}
+        told |= {name: whole(hit[1])} if hit else {}
     return told
 
 

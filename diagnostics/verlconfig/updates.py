@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from klinic.diagnostics.verlconfig.casts import whole
+
 Number = Callable[[str], float | None]
 # Responses of one optimiser update.
 GLOBAL = {"slime": "global_batch_size", "nemo_rl": "policy.train_global_batch_size"}
@@ -56,14 +58,14 @@ def warmup_steps(number: Number, configured: float | None, total: float | None) 
     ratio = number("actor_rollout_ref.actor.optim.lr_warmup_steps_ratio") or 0.0
     if ratio == 0:
         return 0
-    return None if total is None else int(ratio * total)
+    return None if total is None else whole(ratio * total // 1)
 
 
 def total_steps(rows: float | None, batch: float | None, epochs: float | None) -> int | None:
     """Steps of a whole training where only the data set's size is known; the last partial batch is dropped."""
     if not rows or not batch or not epochs:
         return None
-    return int(rows // batch) * int(epochs) or None
+    return whole(rows // batch * int(epochs)) or None
 
 
 def _generation_steps(number: Number) -> float:

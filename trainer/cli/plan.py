@@ -132,8 +132,7 @@ def _estimator(name: str) -> str:
 
 
 def _plan(words: list[str], machine: Machine, run_dir: Path | None, form: str) -> int:
-    import orjson
-
+    from klinic.diagnostics.report.jsontext import written
     from klinic.trainer.plan import PlanError, make_plan
     from klinic.trainer.plan.reckon import checked, impossible, reckoned
     from klinic.trainer.plan.render import data, script, text
@@ -149,7 +148,7 @@ def _plan(words: list[str], machine: Machine, run_dir: Path | None, form: str) -
     if form == "sh":
         click.echo(script(made), nl=False)
     elif form == "json":
-        click.echo(orjson.dumps(data(made, of, found, notes), option=orjson.OPT_INDENT_2, default=str).decode())
+        click.echo(written(data(made, of, found, notes)), nl=False)
     else:
         click.echo("\n".join(text(made, of, found, notes)))
     return 1 if found else 0
@@ -163,8 +162,7 @@ def _notes(made: Plan) -> list[str]:
 
 
 def _move(arguments: list[str], machine: Machine, count: int | None, form: str) -> int:
-    import orjson
-
+    from klinic.diagnostics.report.jsontext import written
     from klinic.trainer.plan.change import moved
     from klinic.trainer.plan.reckon import impossible
     from klinic.trainer.plan.render import moved_words, moves, moves_data
@@ -179,7 +177,7 @@ def _move(arguments: list[str], machine: Machine, count: int | None, form: str) 
     if form == "sh":
         click.echo(moved_words(move))
     elif form == "json":
-        click.echo(orjson.dumps(moves_data(move), option=orjson.OPT_INDENT_2, default=str).decode())
+        click.echo(written(moves_data(move)), nl=False)
     else:
         click.echo("\n".join(moves(move, card.name.upper(), settings)))
     return 1 if move.after is not None and not move.after.fits else 0

@@ -86,15 +86,13 @@ def _configured(run: Run, config: Path | None) -> Run:
 
 
 def _show(found: Treatment, form: str, alternatives: bool) -> None:
-    import orjson
-
+    from klinic.diagnostics.report.jsontext import written
     from klinic.trainer.treat.show import text
     from klinic.trainer.treat.translated import translated_treatment
     from klinic.trainer.treat.treatment import as_json
 
     if form == "json":
-        options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-        click.echo(orjson.dumps(as_json(found, alternatives), default=str, option=options))
+        click.echo(written(as_json(found, alternatives)), nl=False)
     else:
         click.echo(text(translated_treatment(found), alternatives), nl=False)
 

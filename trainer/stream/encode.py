@@ -66,6 +66,14 @@ def dumps(record: Mapping[str, Any]) -> bytes:
         return json.dumps(_plain(record), ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
+def indented(document: Mapping[str, Any]) -> bytes:
+    """The same as a text of several lines; what JSON does not know is written as its text."""
+    try:
+        return orjson.dumps(document, default=str, option=_OPTIONS | orjson.OPT_INDENT_2)
+    except TypeError:
+        return json.dumps(_plain(document), indent=2, allow_nan=False).encode() + b"\n"
+
+
 def step_line(step: int, data: Mapping[str, Any], time: float) -> bytes:
     """A line of metrics.jsonl: step, time (seconds since the epoch), data, and "nonfinite" where there is any."""
     record: dict[str, Any] = {"step": int(step), "time": round(time, 3), "data": data}

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from klinic.diagnostics.run.secrets import masked_tree
+from klinic.trainer.stream.encode import indented
 from klinic.trainer.stream.errors import StreamError
 
 SCHEMA = "klinic.run/1"
@@ -28,10 +27,9 @@ def read(path: Path) -> dict[str, Any]:
 
 def replace(path: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest, its secrets masked, beside its place and move it there."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(orjson.dumps(masked_tree(manifest), default=str, option=options))
+        beside.write_bytes(indented(masked_tree(manifest)))
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import orjson
-
 from klinic.diagnostics.preflight.model import Found, Report
+from klinic.diagnostics.report.jsontext import written
 
 
 def render(report: Report, *, color: bool = False) -> str:
@@ -19,7 +18,7 @@ def render(report: Report, *, color: bool = False) -> str:
         "seen": list(report.seen),
         "memory": list(report.memory),
     }
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE, default=str).decode()
+    return written(data)
 
 
 def _found(one: Found) -> dict[str, object]:
