@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.home import expanded
-from klinic.diagnostics.language import tr
+from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings
 from klinic.diagnostics.verlconfig.settings import ROLLOUT
@@ -18,6 +19,8 @@ DATA = ("data.train_files", "data.val_files")
 ACTOR_MODEL, CRITIC_MODEL = "actor_rollout_ref.model.path", "critic.model.path"
 REWARD = "reward.custom_reward_function.path"
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json")
+ELSEWHERE = ("://", "$", "???")  # another store; a variable; not written yet
+_HUB_NAME = re.compile(r"(?=.{1,96}$)[A-Za-z0-9][\w.-]*/[\w.-]*[\w]")  # huggingface_hub: validate_repo_id
 WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.index.json")
 LENGTH, TP = f"{ROLLOUT}.max_model_len", f"{ROLLOUT}.tensor_model_parallel_size"
 
@@ -121,7 +124,10 @@ def _rows(path: Path) -> int | None:
 
 
 def _model(key: str, source: Source, settings: Settings) -> Iterator[Found]:
-    """Only folders can be looked into; a name such as Qwen/Qwen2.5-0.5B is the hub's."""
+    """Only folders can be looked into; a name such as Qwen/Qwen2.5-0.5B is the hub's.
+
+    A bare name is a folder's: the hub's have an owner, but for some of 2019, such as gpt2, that it leads on.
+    """
     name, place = str(settings[key]), source.place_of(key)
     path = _path(name, source)
     if not source.may_look_at(path):
@@ -131,6 +137,14 @@ def _model(key: str, source: Source, settings: Settings) -> Iterator[Found]:
             yield Found(
                 "FILE", "model-missing", Severity.ERROR, tr("{}: {} is not there", key, name), place, "model loading"
             )
+        elif not any(mark in name for mark in ELSEWHERE) and not _HUB_NAME.fullmatch(name):
+            said = later("{}: {} is no folder here, and no name on the hub, which are of the form owner/name")
+            message = tr(said, key, name)
+            yield Found("FILE", "model-unnamed", Severity.WARN, message, place, "model loading")
+        return
+    if not path.is_dir():
+        message = tr("{}: {} is a file; a model is a folder, with config.json, tokenizer and weights", key, name)
+        yield Found("FILE", "model-no-folder", Severity.ERROR, message, place, "model loading")
         return
     for trouble in _model_troubles(path, settings, key):
         yield Found("FILE", "model-incomplete", Severity.ERROR, f"{key}: {name}: {trouble}", place, "model loading")

@@ -107,6 +107,15 @@ def test_what_is_impossible_is_said_in_one_line(klinic, words, says, capfd):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize(("model", "name"), [("nowhere", "model-unnamed"), ("{here}/file", "model-no-folder")])
+def test_a_model_that_can_be_nowhere_is_a_finding_of_the_plan(klinic, tmp_path, model, name):
+    (tmp_path / "file").write_bytes(bytes(range(256)))
+    card = ["--gpu", "h100", "--algorithm", "grpo"]
+    result = klinic("--model", model.format(here=tmp_path), *card)
+    assert f"[FILE {name}]" in result.stdout
+    assert result.exit_code == 1
+
+
 def test_the_script_is_bash_and_holds_what_the_plan_holds(klinic, tmp_path):
     card = ["--gpu", "a100-80", "--gpus", "8"]
     words = ["--model", "Qwen/Qwen2.5-7B", "--algorithm", "grpo", *card, "--data", "d/train.parquet"]

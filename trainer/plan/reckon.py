@@ -15,8 +15,8 @@ from klinic.diagnostics.verlconfig.settings import ACTOR
 from klinic.trainer.plan.machine import Machine
 from klinic.trainer.plan.make import Plan
 
-# About this machine, where the plan may be for another; about the login of another logger; about style.
-OF_THIS_MACHINE = ("FILE",)
+# About files that may lie on another machine, for which the plan is.
+OF_THIS_MACHINE = ("data-missing", "data-schema", "model-missing", "model-incomplete", "reward-missing")
 
 
 def reckoned(plan: Plan) -> Estimate | None:

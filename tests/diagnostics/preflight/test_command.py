@@ -90,6 +90,29 @@ def test_files_outside_of_the_roots_are_not_looked_at(capsys: pytest.CaptureFixt
     assert names(f"{outer}/train.jsonl") == names(f"{outer}/gone.jsonl") == names(f"{inner}/way/train.jsonl") == []
 
 
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ("nowhere", ["model-unnamed"]),
+        ("a/b/c", ["model-unnamed"]),
+        ("-a/b", ["model-unnamed"]),
+        ("/no/such/folder", ["model-missing"]),
+        ("{here}/file", ["model-no-folder"]),
+        ("{here}", ["model-incomplete"]),
+        ("Qwen/Qwen2.5-0.5B", []),
+        ("hdfs://cluster/models/a", []),
+        ("$MODEL", []),
+    ],
+)
+def test_a_model_that_is_no_folder_and_no_name_of_the_hub_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str, found: list[str]
+) -> None:
+    (tmp_path / "file").write_bytes(bytes(range(256)))
+    word = f"actor_rollout_ref.model.path={model.format(here=tmp_path)}"
+    _, out, _ = run(*GOOD, word, "-f", "json", "--select", "FILE", capsys=capsys)
+    assert [one["name"] for one in json.loads(out)["findings"]] == found
+
+
 def test_fix_writes_a_launch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "fixed.sh"
     code, shown, _ = run(*GOOD, "data.train_bach_size=512", "--fix", "--out", str(out), capsys=capsys)
