@@ -123,13 +123,13 @@ def _evidence(piece: Piece, view: View, row: int) -> Evidence:
 
 
 def _members(piece: Piece, view: View, row: int) -> list[Evidence]:
-    """What holds for the metrics of a list, each by its own comparisons; nothing where that can no longer be told."""
-    latest = view.block.trainings[-1]
-    if piece.each is None or row < latest.first:
+    """What holds for the metrics of a list, each by its own comparisons."""
+    if piece.each is None:
         return []
+    number, training = next((n, part) for n, part in enumerate(view.block.trainings) if row < part.last)
     found: list[Evidence] = []
-    for name, evaluator in view.evaluator.members(piece.truth).items():
-        inner = View(latest, evaluator)
+    for name, evaluator in view.evaluator.members(piece.truth, number).items():
+        inner = View(training, evaluator)
         parts = piece.each(name)
         if all(inner.value(part.truth, row) == 1 for part in parts):
             found += [_evidence(part, inner, row) for part in parts]

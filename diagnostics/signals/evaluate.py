@@ -32,6 +32,7 @@ class Evaluator:
         self._still_values: list[Value] = []
         self._forking = [number for number, node in enumerate(self._order) if type(node).fork is not Node.fork]
         self._streams: list[Stream] = []
+        self._parts: list[dict[str, dict[str, Evaluator]]] = []  # of a block of several trainings, `_heard` of each
 
     def _place(self, node: Node) -> None:
         if node.key in self._index:
@@ -54,10 +55,14 @@ class Evaluator:
     def advanced(self, block: Block) -> None:
         """The same within another evaluator's `advance`."""
         parts = [block] if block.height == 1 else block.trainings
-        streams = [self._training(part) for part in parts]
         if len(parts) == 1:
-            self._streams = streams[0]
+            self._streams, self._parts = self._training(block), []
         else:
+            streams = []
+            self._parts = []
+            for part in parts:
+                streams.append(self._training(part))
+                self._parts.append(self._heard())
             heights = [part.height for part in parts]
             self._streams = [joined(each, heights) for each in zip(*streams, strict=True)]
 
@@ -99,7 +104,7 @@ class Evaluator:
 
     def rest(self) -> None:
         """Let go of the last block's results."""
-        self._streams = []
+        self._streams, self._parts = [], []
 
     def fork(self) -> Evaluator:
         """An evaluator that stands where this one does and goes its own way from here."""
@@ -113,9 +118,19 @@ class Evaluator:
         """Result of a node over the last block."""
         return self._streams[self._index[node.key]]
 
-    def members(self, node: Node) -> Mapping[str, Evaluator]:
-        """Of any_of and all_of, each metric's own evaluator, as the last block's last training left it."""
+    def members(self, node: Node, training: int) -> Mapping[str, Evaluator]:
+        """Of any_of and all_of, each metric's own evaluator, as it was after one of the last block's trainings."""
+        if self._parts:
+            return self._parts[training].get(node.key, {})
         return node.members(self._states[self._index[node.key]])
+
+    def _heard(self) -> dict[str, dict[str, Evaluator]]:
+        """By node, each metric's evaluator with its results of now: those of the next training take their place."""
+        found = {}
+        for node, state in zip(self._order, self._states, strict=True):
+            if members := node.members(state):
+                found[node.key] = {name: shallow_copy(one) for name, one in members.items()}
+        return found
 
     def __len__(self) -> int:
         return len(self._order)

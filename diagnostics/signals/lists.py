@@ -77,8 +77,9 @@ class OverList(Node):
         return state[0].fork(), set(state[1])
 
     def members(self, state: tuple[Members, set[str]]) -> Mapping[str, Evaluator]:
-        """The evaluators by metric; each knows the template bound to its metric."""
-        return state[0].evaluators
+        """The evaluators by metric; in the list's order; each knows the template bound to its metric."""
+        found = state[0].evaluators
+        return {name: found[name] for name in self.names.fixed or sorted(found) if name in found}
 
     def advance(self, block: Block, args: Sequence[Stream], state: Any) -> tuple[Stream, Any]:
         """Join the members' truth values; a member that has not appeared yet has no say."""
