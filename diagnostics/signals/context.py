@@ -12,6 +12,7 @@ from klinic.diagnostics.signals.registry import Default, Text, Window, signal
 from klinic.diagnostics.signals.stream import Value
 from klinic.diagnostics.signals.values import sum_
 from klinic.diagnostics.verlconfig.dialects import dialect, names_in
+from klinic.diagnostics.verlconfig.relaunch import is_set
 
 
 def as_scalar(value: Any) -> Value:
@@ -45,8 +46,8 @@ def cfg(key: Text, default: Default = None) -> Node:
 
 @signal
 def set_(key: Text) -> Node:
-    """A person wrote this key."""
-    return FromBlock(f"set({key!r})", lambda block: key in block.run.config.user, "truth")
+    """A person wrote this key; of a whole verl config, its value is not its release's default."""
+    return FromBlock(f"set({key!r})", lambda block: is_set(block.run.config, key), "truth")
 
 
 @signal

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from klinic.diagnostics.run import Run
+from klinic.diagnostics.run import Config, Run
 from klinic.diagnostics.verlconfig.dialects import dialect
 from klinic.diagnostics.verlconfig.interpolate import resolve
 from klinic.diagnostics.verlconfig.overrides import override
@@ -64,11 +64,24 @@ def _apart(values: Mapping[str, Any], user: Iterable[str], release: str) -> Iter
     for key, value in values.items():
         if key.endswith("._target_") or key.partition(".")[0] not in _sections(release):
             continue  # `wandb-metadata.json` and the like are no settings
-        known, default = _default(key, release, values)
-        if not known:
+        if not _default(key, release, values)[0]:
             yield f"++{assigned(key, value)}"
-        elif key in user or parsed(resolve(default, key, values)) != parsed(value):
+        elif key in user or _departs(key, release, values):
             yield assigned(key, value)
+
+
+def is_set(config: Config, key: str) -> bool:
+    """Whether a person set a key: it is known to be written, or a whole config departs there from its release's
+    default (such a config, as W&B keeps it, does not say which of its values were written)."""
+    if key in config.user or key not in config.values:
+        return key in config.user
+    release: str = config.worked_out.setdefault("whole release", whole_release(config.values))
+    return bool(release) and _departs(key, release, config.values)
+
+
+def _departs(key: str, release: str, values: Mapping[str, Any]) -> bool:
+    known, default = _default(key, release, values)
+    return not known or parsed(resolve(default, key, values)) != parsed(values[key])
 
 
 @cache

@@ -14,7 +14,7 @@ from klinic.diagnostics.run import Config, Run, Source
 from klinic.diagnostics.verlconfig.compose import compose
 from klinic.diagnostics.verlconfig.launchline import overrides_in
 from klinic.diagnostics.verlconfig.overrides import override
-from klinic.diagnostics.verlconfig.relaunch import in_lines, relaunch, whole_release
+from klinic.diagnostics.verlconfig.relaunch import in_lines, is_set, relaunch, whole_release
 from klinic.diagnostics.verlconfig.releases import default_at
 from klinic.diagnostics.verlconfig.settings import Settings
 from klinic.diagnostics.verlconfig.table import has
@@ -93,3 +93,18 @@ def test_lines_are_read_by_a_shell_as_they_were_meant() -> None:
     words = ["python3", "-m", "x", "a.b=[1,2]", "c.d='e f'"]
     assert shlex.split(in_lines(words).replace("\\\n", "")) == words
     assert in_lines(words).splitlines()[0] == "python3 -m x \\"
+
+
+def test_a_whole_config_that_does_not_say_who_wrote_what_is_held_against_its_release() -> None:
+    config = open_run(ROOT / "tests" / "data" / "logs" / "008_wandb_binary_run_partial.wandb").config
+    key = "actor_rollout_ref.actor.kl_loss_coef"
+    assert config.user == frozenset() and whole_release(config.values)
+
+    def held(value: float, *written: str) -> Config:
+        return Config({**config.values, key: value}, frozenset(written))
+
+    assert is_set(config, MODEL)
+    assert not is_set(held(0.001), key)  # the default of every release
+    assert is_set(held(0.01), key) and is_set(held(0.001, key), key)
+    assert not is_set(Config({key: 0.01}), key)  # a part of a config, of whose writer nothing is known
+    assert not is_set(Config({**config.values}), "algorithm.no_such_key")
