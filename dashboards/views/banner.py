@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dash import html
 
 from klinic.dashboards.figures.text import number
@@ -10,12 +12,11 @@ from klinic.dashboards.store.entry import Entry
 from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, badge, copy, icon, state_badge
 from klinic.dashboards.words import duration, named, speaker, summary, told, vital_title, when
-from klinic.diagnostics.engine.causes import consequences, worst_root
+from klinic.diagnostics.engine.causes import worst_root
 from klinic.diagnostics.engine.model import Diagnosis, Finding, Incident, Severity
-from klinic.diagnostics.engine.story import capital
+from klinic.diagnostics.engine.story import beside, capital, sequel
+from klinic.diagnostics.language import use_language
 from klinic.diagnostics.report.phrases import evidence_words, telling
-
-SHOWN = 4
 
 
 def head(entry: Entry, lang: Lang) -> Component:
@@ -128,18 +129,12 @@ def story(entry: Entry, found: Diagnosis, lang: Lang) -> str:
     if root is None or root.severity <= Severity.INFO:
         return "" if lang == "zh" or found.story.startswith(headline(entry, found, lang)) else found.story
     shown = [evidence_words(item, lang) for item in telling(root.evidence, 1)]
-    after = sorted((f for f in consequences(root, found.findings) if f.severity > Severity.INFO), key=_onset)
-    after_it = [say("run.at", name=f.name, step=f.first_step) for f in after[:SHOWN]]
-    after_it += [say("run.more", n=len(after) - SHOWN)] if len(after) > SHOWN else []
-    if after_it:
-        shown.append(say("run.then", what=say("run.comma").join(after_it)))
-    others = [f.name for f in loud_roots(found) if f.id != root.id]
-    shown += [say("run.apart", what=say("run.comma").join(others[:SHOWN]))] if others else []
+    spoken = [replace(one, message=summary(one.id, one.message, lang)) for one in found.findings]
+    with use_language(lang):
+        shown += sequel(root, spoken)
+        others = beside(root, spoken)
+    shown += [say("run.apart", what=others)] if others else []
     return say("run.semicolon").join(shown) + say("run.stop") if shown else found.story
-
-
-def _onset(finding: Finding) -> tuple[int, str]:
-    return finding.first_step, finding.id
 
 
 def loud_roots(found: Diagnosis) -> list[Finding]:

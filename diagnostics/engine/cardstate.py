@@ -103,7 +103,7 @@ class CardState:
         known = len(self.book.done)
         self._count(view.block, truths, last)
         episodes: list[Episode] = [*self.book.done[known:], *([self.book.open] if self.book.open else [])]
-        self.witness = self.witness.after(view, episodes) if episodes else self.witness
+        self.witness = self.witness.after(view, truths, episodes)
 
     def _truths(self, view: View, validated: Mask, able: Mask) -> tuple[list[Floats], bool, bool]:
         """Each level's truth where it counts, NaN elsewhere; whether any row counts; whether a level held anywhere."""

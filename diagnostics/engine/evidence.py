@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from klinic.diagnostics.engine.episodes import Episode
 from klinic.diagnostics.engine.model import Evidence, Severity
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Block, Evaluator, Node
-from klinic.diagnostics.signals.block import Floats
+from klinic.diagnostics.signals.block import Floats, Mask
 from klinic.diagnostics.signals.node import SPARSE, rank_of
 
 
@@ -54,25 +54,87 @@ class AttemptEvidence:
     margin: float = math.nan
 
 
+Reached = tuple[float, int]  # how far a value went, and its row, negative: of equal values the first one is the worst
+Extremes = Mapping[str, tuple[Reached, Evidence]]  # by a comparison's text
+
+
+def worst_of(known: Iterable[Extremes]) -> Extremes:
+    """Of each comparison the worst value."""
+    worst: dict[str, tuple[Reached, Evidence]] = {}
+    for some in known:
+        worst |= {text: one for text, one in some.items() if text not in worst or one[0] > worst[text][0]}
+    return worst
+
+
+@dataclass(frozen=True)
+class Held:
+    """Where a card's levels held in a block. truths: of each level, at the block's rows."""
+
+    levels: Sequence[CompiledLevel]
+    truths: Sequence[Floats]
+    view: View
+
+    @property
+    def patience(self) -> int:
+        """Rows that can count towards a level before it fires."""
+        return max(level.level.of for level in self.levels)
+
+    def rows(self, first: int) -> list[int]:
+        """Rows from `first` on at which a level held."""
+        any_held = np.any([truth == 1 for truth in self.truths], axis=0)
+        at = np.flatnonzero(any_held) + self.view.block.first
+        return [int(row) for row in at[at >= first]]
+
+    def extremes(self, first: int, last: int) -> Extremes:
+        """Each comparison's worst value at the rows of the block in [first, last] at which its level held."""
+        rows = slice(max(first - self.view.block.first, 0), last + 1 - self.view.block.first)
+        parts = [
+            (piece, truth) for level, truth in zip(self.levels, self.truths, strict=True) for piece in level.pieces
+        ]
+        found = (self._worst(piece, truth == 1, rows) for piece, truth in parts if (truth[rows] == 1).any())
+        return worst_of(filter(None, found))
+
+    def _worst(self, piece: Piece, level: Mask, rows: slice) -> Extremes | None:
+        if piece.left is None or piece.op[:1] not in ("<", ">"):
+            return None
+        height = self.view.array(piece.left)
+        held = level & (self.view.array(piece.truth) == 1) & ~np.isnan(height)
+        height = np.where(held, -height if piece.op.startswith("<") else height, np.nan)[rows]
+        if np.isnan(height).all():
+            return None
+        at = int(np.nanargmax(height))
+        row = self.view.block.first + rows.start + at
+        return {piece.text: ((float(height[at]), -row), _evidence(piece, self.view, row))}
+
+
 @dataclass(frozen=True)
 class CardEvidence:
-    """One card's accounts, by attempt."""
+    """One card's accounts and extremes, by attempt; waiting: of the last rows at which a level held and none fires."""
 
     compiled: CompiledCard
     accounts: Mapping[int, AttemptEvidence] = field(default_factory=dict)
+    extremes: Mapping[int, Extremes] = field(default_factory=dict)
+    waiting: tuple[tuple[int, Extremes], ...] = ()
 
     def evidence(self, attempt: int) -> tuple[Evidence, ...]:
-        """What held where the card first fired in an attempt, and where it was worst."""
-        account = self.accounts[attempt]
-        return tuple(dict.fromkeys([*account.first, *account.worst]))
+        """What held where the card first fired in an attempt and where it was worst, each at its worst value."""
+        account, worst = self.accounts[attempt], self.extremes.get(attempt, {})
+        held = (*account.first, *account.worst)
+        return tuple(dict.fromkeys(worst[one.text][1] if one.text in worst else one for one in held))
 
-    def after(self, view: View, episodes: Iterable[Episode]) -> CardEvidence:
-        """The witness after a block in which these episodes opened or went on."""
-        accounts = dict(self.accounts)
-        for episode in episodes:
-            if episode.last >= view.block.first:
-                accounts[episode.attempt] = self._heard(view, episode, accounts.get(episode.attempt))
-        return replace(self, accounts=accounts)
+    def after(self, view: View, truths: Sequence[Floats], episodes: Sequence[Episode]) -> CardEvidence:
+        """The witness after a block in which these episodes opened or went on; truths: of each level, at its rows."""
+        held = Held(self.compiled.levels, truths, view)
+        accounts, extremes = dict(self.accounts), dict(self.extremes)
+        here = [episode for episode in episodes if episode.last >= view.block.first]
+        for episode in here:
+            accounts[episode.attempt] = self._heard(view, episode, accounts.get(episode.attempt))
+            earlier = [known for row, known in self.waiting if episode.onset <= row < view.block.first]
+            now = held.extremes(episode.onset, episode.last)
+            extremes[episode.attempt] = worst_of([extremes.get(episode.attempt, {}), *earlier, now])
+        rows = held.rows(max((episode.last + 1 for episode in here), default=view.block.first))
+        found = [*self.waiting, *((row, held.extremes(row, row)) for row in rows[-held.patience :])]
+        return replace(self, accounts=accounts, extremes=extremes, waiting=tuple(found[-held.patience :]))
 
     def _heard(self, view: View, episode: Episode, known: AttemptEvidence | None) -> AttemptEvidence:
         first = known.first if known else self._at(view, episode.opened, None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from klinic.diagnostics.engine.causes import consequences, worst_root
 from klinic.diagnostics.engine.model import Finding, Incident, Severity, Vital
 from klinic.diagnostics.engine.planned import STEP
-from klinic.diagnostics.language import tr
+from klinic.diagnostics.language import later, tr
 
 SHOWN = 3
 NAMES = ("verl", "vLLM")
@@ -43,25 +43,53 @@ def _chain(findings: Sequence[Finding]) -> str:
     root = worst_root(findings)
     if root is None:
         return ""
-    followers = [f for f in consequences(root, findings) if f.severity > Severity.INFO]
-    text = tr("{}, {}", capital(root.message.rstrip(".。")), _since(root))
-    if followers:
-        shown = sorted(followers, key=lambda f: -f.severity)[:SHOWN]
-        early = [f for f in shown if f.first_step < root.first_step]
-        later = [f for f in followers if f in shown and f not in early]
-        text += tr("; first seen as {}", _told(early)) if early else ""
-        text += tr("; then {}", _told(later, len(followers) - SHOWN)) if later else ""
-    return f"{text}{tr('.')}{_others(root, findings)}"
+    said = tr("{}, {}", capital(clause(root)), _since(root))
+    return f"{tr('; ').join([said, *sequel(root, findings)])}{tr('.')}{_others(root, findings)}"
 
 
-def _told(findings: Sequence[Finding], rest: int = 0) -> str:
-    return _joined([tr("{} at step {}", f.name, f.first_step) for f in findings], rest)
+def clause(finding: Finding) -> str:
+    """What a finding says, without its full stop: part of a longer sentence."""
+    return finding.message.rstrip(".。")
+
+
+def sequel(root: Finding, findings: Sequence[Finding]) -> list[str]:
+    """What a root explains that needs a look, the heaviest `SHOWN`, by whether it set in before, with or after it.
+
+    Cards look back over different windows: a consequence may show some steps before its cause does.
+    """
+    loud = [one for one in consequences(root, findings) if one.severity > Severity.INFO]
+    heaviest = sorted(loud, key=lambda one: -one.severity)[:SHOWN]
+    shown = [one for one in loud if one in heaviest]
+    parts = [
+        (later("before it {}"), [one for one in shown if one.first_step < root.first_step]),
+        (later("with it {}"), [one for one in shown if one.first_step == root.first_step]),
+        (later("then {}"), [one for one in shown if one.first_step > root.first_step]),
+    ]
+    told = [tr(said, listed([_placed(one) for one in some])) for said, some in parts if some]
+    return [*told, tr("and {} more", len(loud) - SHOWN)] if len(loud) > SHOWN else told
+
+
+def beside(root: Finding, findings: Sequence[Finding]) -> str:
+    """Roots beside one that need a look of their own; "" where there are none."""
+    others = [one for one in findings if one.root_cause is None and one.id != root.id and one.severity > Severity.INFO]
+    return listed([clause(one) for one in others[:SHOWN]], len(others) - SHOWN) if others else ""
+
+
+def _placed(finding: Finding) -> str:
+    """`the reward has broken down (step 52)`."""
+    return clause(finding) if finding.last_step == STEP else with_step(clause(finding), finding.first_step)
+
+
+def with_step(text: str, step: int) -> str:
+    """A text with its step in brackets; in those that it ends with in Chinese, which stand in pairs of their own."""
+    if text.endswith("）") and (start := text.rfind("（")) >= 0:
+        return f"{text[:start]}{tr(' ({})', tr('{}, {}', text[start + 1 : -1], tr('step {}', step)))}"
+    return text + tr(" ({})", tr("step {}", step))
 
 
 def _others(root: Finding, findings: Sequence[Finding]) -> str:
-    """Roots beside the first one that need a look of their own."""
-    names = [f.name for f in findings if f.root_cause is None and f.id != root.id and f.severity > Severity.INFO]
-    return tr(" Apart from that: {}.", _joined(names[:SHOWN], len(names) - SHOWN)) if names else ""
+    told = beside(root, findings)
+    return tr(" Apart from that: {}.", told) if told else ""
 
 
 def _since(finding: Finding) -> str:
@@ -86,14 +114,14 @@ def _calm(span: str, vitals: Sequence[Vital]) -> str:
     outside = [vital.title for vital in vitals if vital.status == "sick"]
     if not outside:
         return tr("Nothing needs action in {}", span)
-    return tr("No rule is sure of a fault in {}, but far outside the healthy range: {}", span, _joined(outside))
+    return tr("No rule is sure of a fault in {}, but far outside the healthy range: {}", span, listed(outside))
 
 
 def _span(first: int, last: int) -> str:
     return tr("step {}", first) if first == last else tr("steps {} to {}", first, last)
 
 
-def _joined(words: Sequence[str], rest: int = 0) -> str:
+def listed(words: Sequence[str], rest: int = 0) -> str:
     """`a`, `a and b`, `a, b and 4 more`."""
     items = [*words, tr("{} more", rest)] if rest > 0 else list(words)
     return items[0] if len(items) == 1 else tr("{} and {}", tr(", ").join(items[:-1]), items[-1])

@@ -68,7 +68,7 @@ def test_consequences_hang_under_the_update_that_was_too_large():
     assert roots["reward-collapse"] == roots["entropy-collapse"] == update.id == found.root_cause
     assert update.first_step <= 3
     assert found.story.startswith("The policy moves too far in one round of updates")
-    assert "reward-collapse" in found.story
+    assert "the reward has broken down (step 5)" in found.story
     (change,) = [change for change in found.prescription if change.rank == 1]
     assert change.key == "actor_rollout_ref.actor.optim.lr"
     assert (change.old, change.name) == (0.005, "update-too-large")
@@ -144,7 +144,7 @@ def test_a_cause_is_named_before_its_consequence():
     ]
     found = diagnose(made(rows).build(), cards=cards)
     assert found.root_cause == "TST02"
-    assert found.story == "The first is there, from step 22 on; then later at step 32."
+    assert found.story == "The first is there, from step 22 on; then the later is there (step 32)."
 
 
 def test_missing_metrics_and_expressions_are_said():

@@ -52,3 +52,29 @@ def test_what_held_for_a_list_is_worded_alike_however_rows_came(cards: list[Card
 def test_evidence_of_a_training_that_another_one_followed_names_the_metric() -> None:
     texts = [[part.text for part in finding.evidence] for finding in findings([LISTED], [len(ROWS)])]
     assert [any(A in text or B in text for text in some) for some in texts] == [True, True]
+
+
+PATIENT = card_from(
+    {
+        "id": "PATIENT",
+        "name": "patient",
+        "kind": "metric",
+        "levels": {"warn": {"when": "'actor/ppo_kl' > limit", "for": {"k": 2, "of": 3, "unit": "steps"}}},
+        "thresholds": {"limit": {"value": 0.2, "unit": "nats/token", "source": "test"}},
+        "summary": "it is high",
+    }
+)
+
+
+@pytest.mark.parametrize("sizes", [[5], [1] * 5, [1, 4], [2, 3], [3, 2]], ids=str)
+def test_evidence_tells_the_worst_value_even_where_the_rule_was_not_yet_sure(sizes: list[int]) -> None:
+    builder, judge, found = RunBuilder("made", "jsonl", canonical), None, None
+    values, last = [4.9, 0.9, 4.0, 0.5, 0.1], 0
+    for size in sizes:
+        builder.add([Row({"actor/ppo_kl": values[row]}, row + 1) for row in range(last, last + size)])
+        last, run = last + size, builder.fork().build()
+        judge = judge or Judge([PATIENT], facts(run))
+        found = judge.judge(run)
+    assert found is not None
+    (finding,) = found.findings
+    assert [(one.value, one.step) for one in finding.evidence] == [(4.9, 1)]

@@ -75,15 +75,15 @@ def test_the_highest_level_that_fires_is_the_severity() -> None:
     assert finding.peak == Severity.ERROR and finding.first_step == 6
 
 
-def test_evidence_names_value_operator_bound_and_unit_at_onset_and_peak() -> None:
+def test_evidence_names_the_worst_value_with_operator_bound_and_unit() -> None:
     levels = {"warn": {"when": "kl > floor and not absent('actor/ppo_kl')"}}
     (finding,) = judge(series("0x5 0.6 0.9 0.7"), [card(levels, let={"kl": "abs('actor/ppo_kl')"})]).findings
-    first, second, third, fourth = finding.evidence
+    first, second, third = finding.evidence
     assert (first.text, first.value, first.op, first.bound, first.unit, first.step) == (
-        "|actor/ppo_kl|", 0.6, ">", 0.5, "nats/token", 6,
+        "|actor/ppo_kl|", 0.9, ">", 0.5, "nats/token", 7,
     )  # fmt: skip
     assert (second.text, second.value, second.bound) == ("not absent(actor/ppo_kl)", None, None)
-    assert (third.value, third.step) == (0.9, 7) and fourth.step == 7
+    assert (second.step, third.step) == (6, 7)
 
 
 def test_only_comparisons_that_hold_are_evidence() -> None:
