@@ -121,6 +121,7 @@ def test(files: tuple[Path, ...], quiet: bool) -> None:
     "--in", "folder", default="rules", show_default=True, metavar="DIR", help="Folder of rules to write into."
 )
 @click.option("--metric", default="actor/grad_norm", show_default=True, metavar="METRIC", help="What the rule reads.")
+@lang_option
 def new(word: str, folder: str, metric: str) -> None:
     """Begin a rule with its cases. They pass the checks and have the family's next id.
 

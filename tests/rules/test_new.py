@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,22 @@ def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
 def test_a_bad_word_is_one_line(tmp_path: Path, word: str, said: str) -> None:
     told = _new(tmp_path, word)
     assert told.startswith("exit 2: klinic: ") and said in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["policy/update-too-large"],
+        ["policy update"],
+        ["policy/x", "--metric", "*?"],
+        ["valuation/x"],
+        ["v/x"],
+        ["policy/x", "--in", "/dev/null"],
+    ],
+    ids=" ".join,
+)
+def test_a_refusal_is_told_in_the_language_that_is_asked_for(words: list[str]) -> None:
+    done = CliRunner().invoke(rules, ["new", *words], env={"KLINIC_LANG": "zh"})
+    assert done.exit_code == 2
+    assert not re.search(r"(?<![\w/-])[A-Za-z]+(?: [a-z]+){2,}", done.output.replace("Not a directory", ""))
+    assert re.search(r"[\u4e00-\u9fff]{2}", done.output)
