@@ -72,7 +72,7 @@ def create_app(shelf: Shelf, *, refresh: float = 1.0, token: str = "") -> Dash:
     serve_reports(app.server, shelf)
     serve_exports(app.server, context)
     observe(app.server, shelf.courtesy)
-    protect(app.server, token)
+    protect(app.server, token, lambda: app.callback_map)
     pack(app.server)
     return app
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
+from collections.abc import Callable
+from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
 from dash.exceptions import DependencyException, InvalidResourceError
 from flask import Flask, Response, abort, make_response, redirect, request
 
+from klinic.dashboards.asked import Callbacks, is_call
 from klinic.dashboards.bundle import joined, style
 
 COOKIE = "klinic_token"
 MAX_REQUEST = 1_000_000  # bytes; a tick sends a few thousand
 MAX_URL = 16_000
 CALLBACKS = "/_dash-update-component"
+PAUSE = 0.2  # seconds for each wrong token
+_GUESSING = threading.Lock()
 LOCAL = ("127.0.0.1", "localhost", "::1")
 FOREIGN = ("cross-site", "same-site")
 HEADERS = {
@@ -31,8 +37,11 @@ HEADERS = {
 }
 
 
-def protect(server: Flask, token: str) -> None:
-    """Bound requests, set the headers, and ask for the token where there is one."""
+def protect(server: Flask, token: str, callbacks: Callable[[], Callbacks]) -> None:
+    """Bound requests, set the headers, and ask for the token where there is one.
+
+    callbacks: Dash's map of them, asked for at a request, as Dash fills it at the first one.
+    """
     server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST
     server.before_request(_bounded)
     server.before_request(_from_here)
@@ -44,7 +53,7 @@ def protect(server: Flask, token: str) -> None:
     if token:
         server.before_request(lambda: _known(token))
         server.add_url_rule("/login", "login", lambda: _login(token), methods=["GET", "POST"])
-    server.before_request(_shaped)
+    server.before_request(lambda: _shaped(callbacks()))
 
 
 def _bounded() -> None:
@@ -60,22 +69,16 @@ def _from_here() -> None:
         abort(403, "a page of another site asks; open the dashboard itself")
 
 
-def _shaped() -> None:
-    """A callback is asked for in the shape that Dash sends; anything else is refused, and leaves no traceback."""
+def _shaped(callbacks: Callbacks) -> None:
+    """A callback that is there is asked for in the shape that Dash sends; else it is refused, without a traceback."""
     if request.method != "POST" or not request.path.endswith(CALLBACKS):
         return
     try:
         body = request.get_json(silent=True)
     except RecursionError:
         body = None
-    if not _is_call(body):
+    if not is_call(body, callbacks):
         abort(400, "no callback of this dashboard")
-
-
-def _is_call(body: Any) -> bool:
-    if not isinstance(body, dict) or not isinstance(body.get("output"), str):
-        return False
-    return all(isinstance(body.get(name, []), list) for name in ("inputs", "state", "changedPropIds"))
 
 
 def _by_a_name_of_this_machine() -> None:
@@ -93,8 +96,11 @@ def _headed(response: Response) -> Response:
 
 def _known(token: str) -> Any:
     """Nothing for a browser that has shown the token, the form for a page, 401 for the rest."""
-    if request.path == "/login" or _fits(request.cookies.get(COOKIE, ""), _sign(token)):
+    shown = request.cookies.get(COOKIE, "")
+    if request.path == "/login" or _fits(shown, _sign(token)):
         return None
+    if shown:  # a cookie may be made of a guess as well
+        _slow_down()
     if request.method == "GET" and "text/html" in request.headers.get("Accept", ""):
         return redirect("/login", 303)
     return Response("401: this dashboard asks for its token\n", 401, mimetype="text/plain")
@@ -108,7 +114,15 @@ def _login(token: str) -> Response:
             COOKIE, _sign(token), httponly=True, samesite="Strict", secure=request.is_secure, max_age=30 * 86400
         )
         return answer
+    if given:
+        _slow_down()
     return Response(_form(wrong=bool(given)), 401 if given else 200, mimetype="text/html")
+
+
+def _slow_down() -> None:
+    """Answer wrong guesses one after another, from however many connections; who knows the token does not wait."""
+    with _GUESSING:
+        sleep(PAUSE)
 
 
 def _sign(token: str) -> str:

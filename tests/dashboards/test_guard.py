@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from klinic.dashboards.app import create_app
 from klinic.dashboards.command import dashboard
-from klinic.dashboards.guard import COOKIE, MAX_REQUEST
+from klinic.dashboards.guard import COOKIE, MAX_REQUEST, PAUSE
 from klinic.dashboards.serve import Patient, listen
 from klinic.dashboards.store import Shelf
 
@@ -38,6 +38,21 @@ def test_the_token_opens_once_and_stays_in_a_cookie_that_is_not_the_token(client
     assert answer.status_code == 303 and COOKIE in cookie and "HttpOnly" in cookie and "SameSite=Strict" in cookie
     assert TOKEN not in cookie and "secret" not in answer.headers["Location"]
     assert client.get("/", headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_wrong_tokens_and_cookies_are_slowed_down_and_nothing_else_is(client, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("klinic.dashboards.guard.sleep", waited.append)
+    client.post("/login", data={"token": "guess"})
+    client.set_cookie(COOKIE, "0" * 64)
+    client.get("/_dash-layout")
+    assert waited == [PAUSE, PAUSE]
+    client.delete_cookie(COOKIE)
+    client.get("/login")
+    client.get("/_dash-layout")
+    client.post("/login", data={"token": TOKEN})
+    assert client.get("/_dash-layout").status_code == 200
+    assert waited == [PAUSE, PAUSE]
 
 
 def test_the_token_in_the_address_opens_nothing(client) -> None:
@@ -126,6 +141,42 @@ def test_a_body_that_is_no_callback_is_refused_without_a_traceback(
     answer = client.post("/_dash-update-component", data=body, content_type="application/json")
     assert answer.status_code == 400
     assert answer.headers["X-Frame-Options"] == "DENY"
+    assert caplog.text == ""
+
+
+UI = {"id": "ui", "property": "data", "value": {"path": "/"}}
+PAGE = {
+    "output": "..page.children...header.children..",
+    "outputs": [{"id": "page", "property": "children"}, {"id": "header", "property": "children"}],
+    "inputs": [UI],
+    "state": [],
+    "changedPropIds": ["ui.data"],
+}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"output": "nothing.children"},
+        {"output": "sink.data", "outputs": {"id": "sink", "property": "data"}, "inputs": [UI]},  # the browser's own
+        {"inputs": []},
+        {"inputs": [3]},
+        {"inputs": [UI, UI]},
+        {"inputs": [UI | {"property": "value"}]},
+        {"inputs": [{"property": "data"}]},
+        {"state": [UI]},
+        {"outputs": [UI]},
+        {"outputs": {"id": "page"}},
+        {"changedPropIds": [3]},
+    ],
+    ids=str,
+)
+def test_a_call_of_no_callback_is_refused_without_a_traceback(
+    tmp_path: Path, odd: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    client = create_app(Shelf([str(tmp_path)])).server.test_client()
+    assert client.post("/_dash-update-component", json=PAGE).status_code == 200
+    assert client.post("/_dash-update-component", json={**PAGE, **odd}).status_code == 400
     assert caplog.text == ""
 
 
