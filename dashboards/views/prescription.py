@@ -10,13 +10,16 @@ from klinic.dashboards.views.launch import launch_command
 from klinic.dashboards.views.parts import Component, copy
 from klinic.dashboards.words import reason, speaker
 from klinic.diagnostics.engine.model import Override
+from klinic.diagnostics.language import use_language
+from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.uncured import uncured
 
 
 def prescription(entry: Entry, lang: Lang) -> Component:
-    """Every override, in the order in which to try them; empty where there is none."""
+    """Every override, in the order in which to try them; why there is none where no setting cures what was found."""
     items = entry.diagnosis.prescription if entry.diagnosis else ()
     if not items:
-        return html.Div()
+        return _without(entry, lang)
     say, command = speaker(lang), launch_command(entry)
     lines = "\n".join(item.override for item in items if item.rank == 1)
     buttons = [copy(lines, say("run.copy.all"), say)]
@@ -30,7 +33,21 @@ def prescription(entry: Entry, lang: Lang) -> Component:
 def structure(entry: Entry) -> list[object]:
     """All that the prescription is drawn from."""
     items = entry.diagnosis.prescription if entry.diagnosis else ()
-    return [*items, launch_command(entry)] if items else []
+    return [*items, launch_command(entry)] if items else [*_uncured(entry)]
+
+
+def _without(entry: Entry, lang: Lang) -> Component:
+    """In place of a prescription: the sentences that the text report has there; empty where there is nothing to say."""
+    with use_language(lang):
+        told = _uncured(entry)
+    if not told:
+        return html.Div()
+    title = html.Div(html.H2(speaker(lang)("run.prescription")), className="top")
+    return html.Section([title, *map(html.P, told)], className="card prescription", id="prescription")
+
+
+def _uncured(entry: Entry) -> list[str]:
+    return uncured(Judged(entry.run, entry.diagnosis)) if entry.run and entry.diagnosis else []
 
 
 def _change(item: Override, lang: Lang) -> Component:

@@ -28,14 +28,26 @@ def with_causes(findings: Sequence[Finding], relations: Mapping[str, Relations])
 
     relations: card's name -> Relations. A finding explains another if its card lists it and it set in no later than
     that became a warning (`SLACK` steps allowed, and those between evaluations where its card is judged at these); of
-    two look-alikes the one that set in first explains the other.
+    two look-alikes the one that set in first explains the other. A root that has eased and still holds keeps the weight
+    of what it explains, up to its own worst: its consequences would lead in its place.
     Order is kept.
     """
     parents = {finding.id: _explainer(finding, findings, relations) for finding in _by_onset(findings)}
     for name in parents:  # in order of events: the earliest finding of a circle becomes its root
         if _closes(name, parents):
             parents[name] = None
-    return tuple(replace(finding, root_cause=_root(finding.id, parents)) for finding in findings)
+    rooted = [replace(finding, root_cause=_root(finding.id, parents)) for finding in findings]
+    return tuple(_weighed(finding, rooted) if finding.root_cause is None else finding for finding in rooted)
+
+
+def _weighed(root: Finding, findings: Sequence[Finding]) -> Finding:
+    """A root with the weight of what it explains, as far as it has had such a weight and still holds."""
+    return replace(root, severity=max(root.severity, min(weight_of(root, findings), _standing(root))))
+
+
+def _standing(finding: Finding) -> Severity:
+    """What a finding can answer for: its worst while it holds, what is left of it after that."""
+    return finding.severity if finding.closed else max(finding.severity, finding.peak)
 
 
 def _by_onset(findings: Iterable[Finding]) -> list[Finding]:
@@ -48,11 +60,11 @@ def _explainer(finding: Finding, findings: Sequence[Finding], relations: Mapping
 
 
 def _earliest_heaviest(finding: Finding) -> tuple[int, int, int, str]:
-    return (-min(finding.severity, Severity.WARN), finding.first_step, -finding.peak, finding.id)
+    return (-min(_standing(finding), Severity.WARN), finding.first_step, -finding.peak, finding.id)
 
 
 def _explains(cause: Finding, effect: Finding, relations: Mapping[str, Relations]) -> bool:
-    if cause.attempt > effect.attempt or cause.severity < min(effect.severity, Severity.WARN):
+    if cause.attempt > effect.attempt or _standing(cause) < min(effect.severity, Severity.WARN):
         return False
     says, heard = relations.get(cause.name, Relations()), relations.get(effect.name, Relations())
     lead = effect.first_step - cause.first_step

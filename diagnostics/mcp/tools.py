@@ -10,7 +10,19 @@ from klinic.diagnostics.mcp.commands import data
 from klinic.diagnostics.mcp.roots import Roots
 
 Language = Literal["en", "zh"]
-KEPT = ("run", "verdict", "health", "story", "root_cause", "vitals", "findings", "incidents", "prescription", "notes")
+KEPT = (
+    "run",
+    "verdict",
+    "health",
+    "story",
+    "root_cause",
+    "vitals",
+    "findings",
+    "incidents",
+    "prescription",
+    "uncured",
+    "notes",
+)
 
 
 class Tools:

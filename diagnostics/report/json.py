@@ -10,6 +10,7 @@ from klinic.diagnostics.engine.model import Evidence, Finding, Incident, NotAppl
 from klinic.diagnostics.report.base import Judged
 from klinic.diagnostics.report.jsontext import written
 from klinic.diagnostics.report.phrases import doubts, evidence_words
+from klinic.diagnostics.report.uncured import uncured
 from klinic.diagnostics.run import Outline, Run
 
 SCHEMA = "klinic.diagnosis/1"
@@ -37,6 +38,7 @@ def as_object(case: Judged) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in found.findings],
         "incidents": [_incident(incident) for incident in found.incidents],
         "prescription": [_override(override) for override in found.prescription],
+        "uncured": uncured(case),
         "not_applicable": [_not_applicable(item) for item in found.not_applicable],
         "notes": list(found.notes),
     }

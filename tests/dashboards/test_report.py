@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import click
 import pytest
@@ -12,10 +13,14 @@ from dash import html
 from klinic.dashboards.figures.scene import Scene
 from klinic.dashboards.report.html import render
 from klinic.dashboards.report.tohtml import to_html
+from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.language import Lang, use_language
+from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.report.base import Judged, load
 from klinic.diagnostics.run import Config
 
 MEGABYTE = 1_000_000
+REWARD_AT_FAULT = Path(__file__).parents[2] / "sample_logs" / "h200" / "grpo_reward_always_zero"
 
 
 def test_the_entry_point_gives_the_report() -> None:
@@ -73,3 +78,12 @@ def test_a_picture_is_a_png(sick: Scene) -> None:
         pytest.skip("no Chromium on the PATH")
     made = png.render([Judged(sick.run, sick.diagnosis)])
     assert made.startswith(b"\x89PNG") and len(made) > 20_000
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "No config change cures reward-always-zero"), ("zh", "always_zero")])
+def test_where_no_setting_cures_what_was_found_the_prescription_says_so(lang: Lang, said: str) -> None:
+    run = open_run(REWARD_AT_FAULT)
+    with use_language(lang):
+        text = render([Judged(run, diagnose(run))])
+    (panel,) = re.findall(r'<section[^>]*card prescription.*?</section>', text)
+    assert said in panel and ("No config change" in panel) == (lang == "en")

@@ -11,6 +11,7 @@ from klinic.diagnostics.engine.diagnose import diagnose
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.report import markdown, text
 from klinic.diagnostics.report.base import Judged
+from klinic.diagnostics.report.json import as_object
 from klinic.diagnostics.report.uncured import uncured
 from klinic.diagnostics.run import Config
 
@@ -31,11 +32,13 @@ def test_the_reward_function_is_named(name: str, rule: str, function: str) -> No
     said, reward = uncured(case)
     assert said.startswith(f"No config change cures {rule}:")
     assert reward.startswith(f"The reward is computed by {function} in ") and reward.endswith("by hand.")
+    assert as_object(case)["uncured"] == [said, reward]
     assert function in text.render([case]) and function.replace("_", "\\_") in markdown.render([case])
 
 
 def test_nothing_is_said_beside_a_prescription_or_without_a_config_or_of_other_frameworks() -> None:
     case = judged("grpo_reward_always_zero")
+    assert as_object(judged("ppo_lr_too_high"))["uncured"] == []
     assert uncured(judged("ppo_lr_too_high")) == [] and uncured(judged("ppo_resumed")) == []
     assert uncured(replace(case, run=replace(case.whole, config=Config()))) == []
     trl = replace(case.whole, source=replace(case.whole.source, framework="trl"))

@@ -125,3 +125,17 @@ def test_a_cause_that_is_judged_at_evaluations_may_be_as_late_as_these_are_apart
     relations = {"entropy-collapse": Relations(explains=("reward-collapse",), late=late)}
     found = with_causes([finding("entropy-collapse", 85), finding("reward-collapse", 60)], relations)
     assert {f.name: f.root_cause for f in found}["reward-collapse"] == expected
+
+
+def test_a_cause_that_has_eased_for_now_still_leads_with_the_weight_of_its_consequence():
+    eased = replace(finding("update-too-large", 12, Severity.INFO), peak=Severity.WARN)
+    effect = finding("reward-collapse", 15, Severity.WARN)
+    root, follower = with_causes([eased, effect], RELATIONS)
+    assert (root.severity, follower.root_cause) == (Severity.WARN, "UPDATE-TOO-LARGE")
+    assert with_causes([eased, finding("reward-collapse", 15)], RELATIONS)[0].severity == Severity.WARN
+
+
+def test_a_cause_that_is_over_or_was_never_more_than_a_remark_does_not_lead():
+    effect, remark = finding("reward-collapse", 15, Severity.WARN), finding("update-too-large", 12, Severity.INFO)
+    over = replace(remark, peak=Severity.WARN, closed=True)
+    assert roots(remark, effect)["reward-collapse"] is None and roots(over, effect)["reward-collapse"] is None
