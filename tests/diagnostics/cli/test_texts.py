@@ -79,7 +79,7 @@ def test_a_key_that_differs_in_its_dashes_only_is_known(key: str, said: str) -> 
 
 def test_evidence_says_what_each_number_is() -> None:
     said = " ".join(_run("diagnose", RUN)[1].split())
-    assert "response_length/clip_ratio = 1 and response_length/max = 64 at step 6; from these the rule computes" in said
+    assert "response_length/clip_ratio = 1 and response_length/max = 64 at step 7; from these the rule computes" in said
     assert "share of the last 10 values at which actor/grad_norm is below 0.001 times" in said
     assert "(1, above" not in said
 
