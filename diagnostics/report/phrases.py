@@ -50,14 +50,22 @@ def evidence_words(evidence: Evidence, lang: Lang | None = None) -> str:
     """
     lang = lang or language()
     text = in_words(evidence.expression, lang) if evidence.expression else shortened(evidence.text.replace("'", ""))
-    place = f"（第 {evidence.step} 步）" if lang == "zh" else f", at step {evidence.step}"
     if text is None:
         return _read_off(evidence, lang)
     if evidence.value is None or evidence.bound is None:
-        return f"{text}{place}" if lang == "zh" or evidence.expression else f"{text} at step {evidence.step}"
+        return (
+            _at(text, evidence.step, lang) if lang == "zh" or evidence.expression else f"{text} at step {evidence.step}"
+        )
     gap = " " if text[-1:].isascii() else ""
     was = f"{gap}为 {number(evidence.value)}，" if lang == "zh" else f" was {number(evidence.value)}, "
-    return f"{text}{was}{_bound(evidence, lang)}{place}"
+    return _at(f"{text}{was}{_bound(evidence, lang)}", evidence.step, lang)
+
+
+def _at(text: str, step: int, lang: Lang) -> str:
+    """A text with its step: in Chinese in brackets, in the ones that it ends with where there are such."""
+    if lang == "en":
+        return f"{text}, at step {step}"
+    return f"{text[:-1]}，第 {step} 步）" if text.endswith("）") else f"{text}（第 {step} 步）"
 
 
 def _bound(evidence: Evidence, lang: Lang) -> str:

@@ -11,7 +11,7 @@ from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.live.changes import Change, changes
 from klinic.diagnostics.live.look import ENDED, Look
 from klinic.diagnostics.report.layout import clean
-from klinic.diagnostics.report.phrases import evidence_words, telling
+from klinic.diagnostics.report.phrases import evidence_words, telling, when
 from klinic.diagnostics.report.words import count, number
 from klinic.diagnostics.watch.wording import standing
 
@@ -30,6 +30,7 @@ class Plain:
         """What is new since the last look."""
         before, self._last = self._last, look
         told = [*self._begin(look)] if before is None else [*self._step(before, look), *self._happened(look)]
+        told += [] if before else _over(look)
         told += [_change(change) for change in changes(before, look) if change.kind != "verdict"]
         self._events = len(look.run.events)
         head = time.strftime("%H:%M:%S", time.localtime(look.seen))
@@ -102,6 +103,12 @@ def _story(look: Look) -> str:
     return tr("; ") + look.diagnosis.story if look.diagnosis else ""
 
 
+def _over(look: Look) -> list[str]:
+    """What no longer holds when a run is first looked at and still counts: often the root of all that does hold."""
+    left = [one for one in look.diagnosis.findings if one.closed] if look.diagnosis else []
+    return [_found("found", one, look) for one in left if one.severity > Severity.INFO]
+
+
 def _found(kind: str, one: Finding, look: Look) -> str:
     title = f"{one.name} ({one.id})"
     if kind == "cleared":
@@ -115,4 +122,6 @@ def _found(kind: str, one: Finding, look: Look) -> str:
     parts = [one.message, *([shown] if shown else [])]
     if fixes and one.root_cause is None and one.severity > Severity.INFO:
         parts.append(tr("prescription: {}", " ".join(fixes)))
+    if one.closed:
+        return tr("found {} {}, {}: {}", level, title, when(one), tr("; ").join(parts))
     return tr("found {} {} since step {}: {}", level, title, one.first_step, tr("; ").join(parts))

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.engine.model import Evidence
 from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.report.base import Judged, load
+from klinic.diagnostics.report.phrases import evidence_words
 from klinic.diagnostics.report.words import bounds, number, plain, sparkline, steps
 
 
@@ -50,3 +52,9 @@ def test_rules_without_metrics_are_counted_not_listed(tmp_path):
     said = load("text")([Judged(run, diagnose(run))])
     (line,) = [one for one in said.splitlines() if "no metrics in the log" in one]
     assert re.fullmatch(r"  no metrics in the log: \d\d+ rules", line)
+
+
+def test_a_step_stands_in_the_brackets_of_the_unit_in_chinese() -> None:
+    held = Evidence("x", 0.984, ">", 0.9, "share of responses", 7, "'x/y'")
+    assert evidence_words(held, "zh").endswith("，第 7 步）") and "）（" not in evidence_words(held, "zh")
+    assert evidence_words(held, "en").endswith("above 0.9 of responses, at step 7")

@@ -35,6 +35,12 @@ def test_once_shows_and_leaves(samples: Path) -> None:
     assert "ended: finished, step 40 of 40" in done.output
 
 
+def test_once_names_a_root_that_no_longer_holds_among_what_was_found(samples: Path) -> None:
+    done = run(samples / "h200/ppo_lr_too_high", "--once")
+    found = [line.partition("found ")[2] for line in done.output.splitlines() if "  found " in line]
+    assert found[0].startswith("error update-too-large (POL01), steps 1 to 11: ")
+
+
 def test_a_run_that_has_ended_is_left_with_the_code_that_says_how(samples: Path) -> None:
     assert run(samples / "healthy/ppo-cpu-s1").exit_code == 0
     assert run(samples / "h200/ppo_lr_too_high", "--until", "sick").exit_code == 0
