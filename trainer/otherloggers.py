@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from klinic.diagnostics.readers._leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, Records
+from klinic.diagnostics.readers.records.leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, Records
 from klinic.diagnostics.readers.wandb_offline import MAGIC
 from klinic.trainer.recipes import Recipe
 from klinic.trainer.recording import Scrubber, keep_recording

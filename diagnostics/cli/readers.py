@@ -7,7 +7,7 @@ import click
 from klinic.diagnostics.cli.lang import lang_option
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.readers import readers as known
-from klinic.diagnostics.readers._native import state
+from klinic.diagnostics.readers.fast.extension import state
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 

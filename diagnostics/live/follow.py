@@ -8,7 +8,7 @@ from pathlib import Path
 from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.readers.reading import Plan, Reading, as_path, counts, holds_something, os_error
-from klinic.diagnostics.readers.remote import is_remote
+from klinic.diagnostics.readers.sources.remote import is_remote
 from klinic.diagnostics.run import Run
 
 MAX_OPEN = 100  # of more runs than this, no file is held open between polls
@@ -17,7 +17,7 @@ MAX_OPEN = 100  # of more runs than this, no file is held open between polls
 class Followers:
     """Follows every run that a path holds, also runs that appear later.
 
-    path: a file, a run directory, or a folder; it need not be there yet. Or an address (`readers.remote`), which is
+    path: a file, a run directory, or a folder; it need not be there yet. Or an address (`sources.remote`), which is
     asked every few seconds.
     """
 

@@ -14,7 +14,7 @@ from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
 from klinic.diagnostics.readers import ReadError
-from klinic.diagnostics.readers.configtext import listed_overrides
+from klinic.diagnostics.readers.text.configtext import listed_overrides
 from klinic.diagnostics.verlconfig.overrides import override
 
 MAX_BYTES = 4_000_000

@@ -10,7 +10,7 @@ from klinic.diagnostics.readerror import ClosedError, ReadError
 from klinic.diagnostics.readers.find import MAX_FILES, plans
 from klinic.diagnostics.readers.reading import Plan, counts, read
 from klinic.diagnostics.readers.registry import ADVICE, readers
-from klinic.diagnostics.readers.remote import is_remote, local
+from klinic.diagnostics.readers.sources.remote import is_remote, local
 from klinic.diagnostics.run import Run
 
 __all__ = ["MAX_FILES", "ReadError", "no_run", "open_run", "open_runs", "plans", "readers", "remarks"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.part import Part
+from klinic.diagnostics.readers.records.wholefile import Whole
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Note
 
@@ -23,7 +23,7 @@ NAMES = frozenset(WRITTEN)
 def parse_overrides(text: str) -> dict[str, Any]:
     """Overrides that a person wrote in a launch command or a list, as flat keys -> values."""
     try:
-        module = importlib.import_module("klinic.diagnostics.readers.configtext")
+        module = importlib.import_module("klinic.diagnostics.readers.text.configtext")
     except ModuleNotFoundError:
         return {}
     return dict(module.parse_overrides(text))

@@ -42,7 +42,7 @@ def _from_yaml(text: str) -> dict[str, Any]:
 
 
 def _from_overrides(text: str) -> dict[str, Any]:
-    from klinic.diagnostics.readers.configtext import parse_overrides
+    from klinic.diagnostics.readers.text.configtext import parse_overrides
 
     return parse_overrides(text)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from klinic.diagnostics.readers._metricline import start_of
-from klinic.diagnostics.readers._text import head_frames
-from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Format, Head
+from klinic.diagnostics.readers.text.frames import head_frames
+from klinic.diagnostics.readers.verl.consolesession import VerlSession
+from klinic.diagnostics.readers.verl.metricline import start_of
 
 _SIGNS = re.compile(
     r"\((?:main_task|TaskRunner\w*|\w*WorkerDict\w*(?::\d+ WorkerDict)?) pid=|\{'actor_rollout_ref': |"

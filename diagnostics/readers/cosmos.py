@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers.base import Format, shows
+from klinic.diagnostics.readers.text.frames import Frame
+from klinic.diagnostics.readers.text.rows import RowSession
 from klinic.diagnostics.run.events import Event, ManifestRead
 
 _STEP = re.compile(r"cosmos - INFO - Step: (\d{1,12})/(\d{1,12}), (?=Loss: )")

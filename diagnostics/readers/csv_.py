@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from itertools import dropwhile
 
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.jsonl import STEP_KEYS, TIME_KEYS
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
-from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.readers.records.jsonrows import STEP_KEYS, TIME_KEYS
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.sources.bytestream import LineSplitter
 from klinic.diagnostics.run.events import Event, InRun, Meta, Note, Row
 
 STEPS = (*STEP_KEYS, "training_global_step", "train_global_step", "global_steps", "iteration", "epoch_step")

@@ -1,8 +1,8 @@
 """Dict rows of Hugging Face's Trainer: TRL, ms-swift, Unsloth and what is built on them.
 
 `{'loss': 0.0, 'grad_norm': nan, 'reward': '0.5', ...}` on one line or wrapped, bare or glued to a progress bar;
-transformers 5 writes every value as a string. There is no step but in ms-swift's `global_step/max_steps`: the
-progress bar tells it (`_spacing.py`), else rows are counted, anew after the summary (`train_runtime`) of a training.
+transformers 5 writes every value as a string. There is no step but in ms-swift's `global_step/max_steps`: the progress
+bar tells it (`text/spacing.py`), else rows are counted, anew after the summary (`train_runtime`) of a training.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._spacing import Spacing
-from klinic.diagnostics.readers._text import Bar, Frame, find_bar, head_frames
-from klinic.diagnostics.readers._values import decimals, number
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.rl import framework_of
+from klinic.diagnostics.readers.records.metricnames import framework_of
+from klinic.diagnostics.readers.text.frames import Bar, Frame, find_bar, head_frames
+from klinic.diagnostics.readers.text.rows import RowSession
+from klinic.diagnostics.readers.text.spacing import Spacing
+from klinic.diagnostics.readers.text.values import decimals, number
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, ManifestRead, Meta, Note, Row
 
 MAX_PARTS = 200

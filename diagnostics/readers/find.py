@@ -11,10 +11,11 @@ from pathlib import Path
 
 from klinic.diagnostics.pipe import refuse_device
 from klinic.diagnostics.readerror import ReadError
-from klinic.diagnostics.readers import remote, rundir
+from klinic.diagnostics.readers import rundir
 from klinic.diagnostics.readers.beside import NAMES, beside
 from klinic.diagnostics.readers.part import Part
 from klinic.diagnostics.readers.reading import Plan, as_path
+from klinic.diagnostics.readers.sources import remote
 from klinic.diagnostics.run.trackers import SUFFIX
 
 MAX_DEPTH, MAX_FILES = 8, 20_000

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 
-from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.jsonl import parse, row_of
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.jsonrows import parse, row_of
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.wholefile import Whole
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 _BEGINS = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*\[\s*\{\s*[\"}]")

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from klinic.diagnostics.readers._jsonvalues import is_number, number, step_of
-from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.jsonl import STEP_KEYS, TIME_KEYS, parse
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.jsonrows import STEP_KEYS, TIME_KEYS, parse
+from klinic.diagnostics.readers.records.jsonvalues import is_number, number, step_of
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.wholefile import Whole
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 _NAME, _VALUE = rb'"(?:[^"\\]|\\.){1,300}"', rb'(?:-?[\d.]+(?:[eE][-+]?\d+)?|null|NaN|-?Infinity|"[^"\\]{0,300}")'

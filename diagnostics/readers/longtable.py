@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.csv_ import STEPS, cell, cells_of, delimiter_of, from_header
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
-from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.sources.bytestream import LineSplitter
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 NAMES, VALUES = ("metric", "key", "name", "tag", "metric_name"), ("value", "metric_value")

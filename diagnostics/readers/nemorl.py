@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from klinic.diagnostics.readers._blocks import BlockSession
-from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers.base import Format, shows
+from klinic.diagnostics.readers.text.blocks import BlockSession
+from klinic.diagnostics.readers.text.frames import Frame
 from klinic.diagnostics.run.events import Event, ManifestRead
 
 _STEP = re.compile(r"={5,} (Step|Epoch) (\d{1,9})/(\d{1,9}) ={5,}")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._text import Frame
 from klinic.diagnostics.readers.base import Format, shows
+from klinic.diagnostics.readers.text.frames import Frame
+from klinic.diagnostics.readers.text.rows import RowSession
 from klinic.diagnostics.run.events import Event
 
 _STEP = re.compile(r"Global step (\d{1,12})(?: \[\w+\])?: \{'")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from klinic.diagnostics.pipe import opened, standard_input
-from klinic.diagnostics.readers._lookahead import foreseen
 from klinic.diagnostics.readers.base import Head, Reader, Session
-from klinic.diagnostics.readers.fileblocks import blocks
-from klinic.diagnostics.readers.jsonl import parse, row_of
+from klinic.diagnostics.readers.records.jsonrows import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for
-from klinic.diagnostics.readers.source import BLOCK, HEAD, Decoder
+from klinic.diagnostics.readers.sources.bytestream import BLOCK, HEAD, Decoder
+from klinic.diagnostics.readers.sources.fileblocks import blocks
+from klinic.diagnostics.readers.sources.lookahead import foreseen
 from klinic.diagnostics.run.events import Block, Event, Happened, Line, Note, Row
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from klinic.diagnostics.readers import _strangers as strangers
-from klinic.diagnostics.readers._package import framework_in
-from klinic.diagnostics.readers._text import Frame, looks_like_text
-from klinic.diagnostics.readers._verlsession import VerlSession
 from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.dictrows import DictRowSession
+from klinic.diagnostics.readers.text import otherfiles
+from klinic.diagnostics.readers.text.frames import Frame, looks_like_text
+from klinic.diagnostics.readers.text.frameworks import framework_in
+from klinic.diagnostics.readers.verl.consolesession import VerlSession
 from klinic.diagnostics.run.events import Event, Meta, Note, Row
 
 
@@ -16,7 +16,7 @@ class PlainTextSession(VerlSession):
 
     def __init__(self, head: bytes = b"") -> None:
         super().__init__(framework="")
-        self._stranger, self._dict_rows = strangers.text(head), False
+        self._otherfile, self._dict_rows = otherfiles.text(head), False
         self._dicts, self._package = DictRowSession(), ""
         self._bulk = None  # rows of other frameworks may stand on any line
 
@@ -39,8 +39,8 @@ class PlainTextSession(VerlSession):
     def close(self) -> list[Event]:
         """The source has ended."""
         events = [*super().close(), *self._dicts.ended()]
-        if self._stranger[0] and not (self._rl_rows or self._dict_rows):
-            events.append(Note(f"this looks like {self._stranger[0]}; {self._stranger[1]}"))
+        if self._otherfile[0] and not (self._rl_rows or self._dict_rows):
+            events.append(Note(f"this looks like {self._otherfile[0]}; {self._otherfile[1]}"))
         return events
 
 

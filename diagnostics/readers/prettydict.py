@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from klinic.diagnostics.readers._rows import RowSession
-from klinic.diagnostics.readers._text import Frame, head_frames
-from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Format, Head
+from klinic.diagnostics.readers.text.frames import Frame, head_frames
+from klinic.diagnostics.readers.text.rows import RowSession
+from klinic.diagnostics.readers.text.values import number
 from klinic.diagnostics.run.events import Event, Note, Row
 
 MAX_LINES = 2000

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from klinic.diagnostics.entries import entry_points
-from klinic.diagnostics.readers import _strangers as strangers
 from klinic.diagnostics.readers.base import Head, Reader
+from klinic.diagnostics.readers.text import otherfiles
 
 GROUP = "klinic.readers"
 ADVICE = "give the log of a training run (klinic readers lists the formats)"
@@ -20,7 +20,8 @@ ADVICE = "give the log of a training run (klinic readers lists the formats)"
 def readers() -> tuple[Reader, ...]:
     """Every reader: the files of this folder with a `READER`, then those of the entry-point group, by name."""
     here = str(Path(__file__).parent)
-    modules = (importlib.import_module(f"{__package__}.{found.name}") for found in pkgutil.iter_modules([here]))
+    names = [found.name for found in pkgutil.iter_modules([here]) if not found.ispkg]  # rooms hold what readers share
+    modules = [importlib.import_module(f"{__package__}.{name}") for name in names]
     own = [module.READER for module in modules if hasattr(module, "READER")]
     foreign = [point.load() for point in entry_points(group=GROUP)]
     return tuple(sorted([*own, *foreign], key=lambda reader: reader.name))
@@ -28,7 +29,7 @@ def readers() -> tuple[Reader, ...]:
 
 def reader_for(head: Head) -> Reader | None:
     """The reader that is surest of this content, or None where none knows it."""
-    if is_wide(head.data) or strangers.binary(head.data)[0]:
+    if is_wide(head.data) or otherfiles.binary(head.data)[0]:
         return None
     score, _, best = max(((reader.sniff(head), reader.name, reader) for reader in readers()), key=lambda it: it[:2])
     return best if score > 0 else None
@@ -36,7 +37,7 @@ def reader_for(head: Head) -> Reader | None:
 
 def unknown(path: str, data: bytes, seen: str = "") -> str:
     """Why a source cannot be read, in a line. seen: what is wrong with it, where that is known."""
-    what, advice = strangers.binary(data)
+    what, advice = otherfiles.binary(data)
     if not seen and what:
         return f"{path}: {what}; {advice}"
     return f"{path}: {seen or what_it_is(data)}; {ADVICE}"

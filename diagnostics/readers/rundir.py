@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.readers._whole import Whole
 from klinic.diagnostics.readers.base import Format, Head
 from klinic.diagnostics.readers.beside import beside, parse_overrides
-from klinic.diagnostics.readers.jsonl import JsonLines, parse
+from klinic.diagnostics.readers.jsonl import JsonLines
 from klinic.diagnostics.readers.part import Part
-from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.readers.records.jsonrows import parse
+from klinic.diagnostics.readers.records.wholefile import Whole
+from klinic.diagnostics.readers.sources.bytestream import LineSplitter
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, ManifestRead, Meta, Note, SampleRead
 

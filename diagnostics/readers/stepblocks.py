@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from klinic.diagnostics.readers._blocks import BlockSession
-from klinic.diagnostics.readers._text import Frame
-from klinic.diagnostics.readers._values import number
 from klinic.diagnostics.readers.base import Format, shows
+from klinic.diagnostics.readers.text.blocks import BlockSession
+from klinic.diagnostics.readers.text.frames import Frame
+from klinic.diagnostics.readers.text.values import number
 from klinic.diagnostics.run.events import Event
 
 _START = re.compile(r"=+ .*METRICS STEP (\d{1,12})\b.* =+$")

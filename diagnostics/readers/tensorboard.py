@@ -6,14 +6,14 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from klinic.diagnostics.readers import _tfrecord as tfrecord
-from klinic.diagnostics.readers import protowire as wire
-from klinic.diagnostics.readers._crc import wrong
-from klinic.diagnostics.readers._fastevents import Layout, layout_at
-from klinic.diagnostics.readers._tensorproto import scalar_of_tensor
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.jsonl import parse
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.fast.eventlayout import Layout, layout_at
+from klinic.diagnostics.readers.records import protowire as wire
+from klinic.diagnostics.readers.records import tfrecord
+from klinic.diagnostics.readers.records.crc import wrong
+from klinic.diagnostics.readers.records.jsonrows import parse
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.tensorproto import scalar_of_tensor
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Meta, Note, Row
 

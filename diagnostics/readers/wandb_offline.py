@@ -6,13 +6,13 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from klinic.diagnostics.readers import protowire as wire
-from klinic.diagnostics.readers._leveldb import Records
-from klinic.diagnostics.readers._nativestore import Items
-from klinic.diagnostics.readers._wandbitems import JSON_KEY, KEYS, usual_items
 from klinic.diagnostics.readers.base import Format, Head
-from klinic.diagnostics.readers.jsonl import parse, row_of
-from klinic.diagnostics.readers.rl import framework_of, why_not_rl
+from klinic.diagnostics.readers.fast.wandbstore import Items
+from klinic.diagnostics.readers.records import protowire as wire
+from klinic.diagnostics.readers.records.jsonrows import parse, row_of
+from klinic.diagnostics.readers.records.leveldb import Records
+from klinic.diagnostics.readers.records.metricnames import framework_of, why_not_rl
+from klinic.diagnostics.readers.records.wandbitems import JSON_KEY, KEYS, usual_items
 from klinic.diagnostics.run.config import flatten
 from klinic.diagnostics.run.events import ConfigRead, Event, Happened, Line, Meta, Note, Row
 

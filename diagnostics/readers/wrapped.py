@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from functools import lru_cache
 
-from klinic.diagnostics.readers._envelopes import Envelope, Prefixed, envelope_of
 from klinic.diagnostics.readers.base import Format, Head, Reader, Session
 from klinic.diagnostics.readers.plaintext import READER as PLAIN
 from klinic.diagnostics.readers.registry import readers
-from klinic.diagnostics.readers.source import LineSplitter
+from klinic.diagnostics.readers.sources.bytestream import LineSplitter
+from klinic.diagnostics.readers.text.envelopes import Envelope, Prefixed, envelope_of
 from klinic.diagnostics.run.events import Event
 
 MAX_LAYERS = 3  # docker compose under srun under a mail: deeper is nobody's log

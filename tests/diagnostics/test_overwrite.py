@@ -14,7 +14,7 @@ import pytest
 
 from klinic.diagnostics import outfile
 from klinic.diagnostics.cli import main
-from klinic.diagnostics.readers import configtext
+from klinic.diagnostics.readers.text import configtext
 
 PLAIN = Path(__file__).parents[1] / "data/hostile/plain.log"
 SCRIPT = "python3 -m verl.trainer.main_ppo data.train_batch_size=64\n"

@@ -82,7 +82,7 @@ def test_tensorboard_reads_health_findings_and_story_at_the_steps_judged(launche
 def test_wandb_has_them_in_the_rows_of_the_run_itself(launched: Path) -> None:
     from wandb.proto.wandb_internal_pb2 import Record
 
-    from klinic.diagnostics.readers._leveldb import Records
+    from klinic.diagnostics.readers.records.leveldb import Records
 
     (store,) = (launched / "wandb").rglob("*.wandb")
     records = [Record.FromString(bytes(each)) for each in Records().feed(store.read_bytes())]

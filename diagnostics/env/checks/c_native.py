@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from klinic.diagnostics.env.model import Line, Machine
 from klinic.diagnostics.env.packages import installed
 from klinic.diagnostics.language import later, tr
-from klinic.diagnostics.readers._native import SWITCH, module, state
+from klinic.diagnostics.readers.fast.extension import SWITCH, module, state
 
 NAME, TOPIC, WANTED = "klinic-native", "Software", later("not needed: it only reads console logs faster")
 

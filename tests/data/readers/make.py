@@ -83,8 +83,8 @@ def wandb_store(folder: Path) -> None:
         wandb.finish()
         wandb.teardown()
         store = next(Path(scratch).rglob("*.wandb")).read_bytes()
-    from klinic.diagnostics.readers._leveldb import Records
-    from klinic.diagnostics.readers.protowire import fields
+    from klinic.diagnostics.readers.records.leveldb import Records
+    from klinic.diagnostics.readers.records.protowire import fields
 
     kept = [record for record in Records().feed(store) if not {7, 12, 100} & {number for number, _ in fields(record)}]
     kept = [record for record in kept if 17 not in {number for number, _ in fields(record)} or len(record) < 3000]

@@ -56,8 +56,8 @@ def write(table: list[dict], folder: Path) -> None:
 
 
 def kept(store: bytes) -> list[bytes]:
-    from klinic.diagnostics.readers._leveldb import Records
-    from klinic.diagnostics.readers.protowire import fields
+    from klinic.diagnostics.readers.records.leveldb import Records
+    from klinic.diagnostics.readers.records.protowire import fields
 
     wanted = {2, 3, 6, 17, 18}
     return [record for record in Records().feed(store) if wanted & {number for number, _ in fields(record)}]

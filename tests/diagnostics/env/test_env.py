@@ -16,7 +16,7 @@ from klinic.diagnostics.env import nvidia as smi
 from klinic.diagnostics.env.model import Card
 from klinic.diagnostics.env.survey import probes
 from klinic.diagnostics.knowledge.checks import checks
-from klinic.diagnostics.readers import _native
+from klinic.diagnostics.readers.fast import extension
 
 H200 = Card("NVIDIA H200", 140.4, 0.0, 9.0)
 P40 = Card("Tesla P40", 22.4, 0.0, 6.1)
@@ -125,9 +125,9 @@ def test_versions(versions: Callable[..., None], package: str, version: str, gpu
 @pytest.mark.parametrize(
     ("variables", "compiled", "version", "status", "words"),
     [
-        ({}, {"INTERFACE": _native.INTERFACE}, "0.1.0", "ready", "in use"),
+        ({}, {"INTERFACE": extension.INTERFACE}, "0.1.0", "ready", "in use"),
         ({}, None, "", "ready", "not installed"),
-        ({"KLINIC_NATIVE": "0"}, {"INTERFACE": _native.INTERFACE}, "0.1.0", "ready", "KLINIC_NATIVE is 0"),
+        ({"KLINIC_NATIVE": "0"}, {"INTERFACE": extension.INTERFACE}, "0.1.0", "ready", "KLINIC_NATIVE is 0"),
         ({}, {"INTERFACE": 0}, "0.1.0", "note", "another release"),
     ],
 )
@@ -142,8 +142,9 @@ def test_the_compiled_reader(
 ) -> None:
     versions(klinic_native=version)
     monkeypatch.setenv("KLINIC_NATIVE", variables.get("KLINIC_NATIVE", "1"))
-    monkeypatch.setitem(sys.modules, _native.MODULE, compiled and SimpleNamespace(**compiled))  # None: not to be found
-    monkeypatch.setattr(_native, "_looked_up", _native._looked_up.__wrapped__)
+    # None: not to be found.
+    monkeypatch.setitem(sys.modules, extension.MODULE, compiled and SimpleNamespace(**compiled))
+    monkeypatch.setattr(extension, "_looked_up", extension._looked_up.__wrapped__)
     line = lines("c_native", Machine(variables))["klinic-native"]
     assert line.status == status
     assert words in line.found

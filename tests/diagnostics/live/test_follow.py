@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.readers import ReadError, open_run, part
-from klinic.diagnostics.readers.fileblocks import FileBlock, blocks
+from klinic.diagnostics.readers.sources.fileblocks import FileBlock, blocks
 
 SOURCES = {
     "jsonl": "written/metrics.jsonl",

@@ -17,9 +17,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 
 from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.readers import _bulk, _native, _verlsession
 from klinic.diagnostics.readers.base import Head, Reader
+from klinic.diagnostics.readers.fast import extension
 from klinic.diagnostics.readers.registry import reader_for
+from klinic.diagnostics.readers.verl import bulk, consolesession
 from klinic.diagnostics.run import Block, Event, Run, RunBuilder, one_by_one
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
@@ -91,8 +92,8 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     env = {**os.environ, "CFLAGS": f"{os.environ.get('CFLAGS', '')} -Werror"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
-    (built,) = (place / "site").glob(f"{_native.MODULE}.*")
-    spec = importlib.util.spec_from_file_location(_native.MODULE, built)
+    (built,) = (place / "site").glob(f"{extension.MODULE}.*")
+    spec = importlib.util.spec_from_file_location(extension.MODULE, built)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -104,7 +105,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Runs the test twice: without and with klinic-native."""
     found = request.getfixturevalue("native") if request.param == "native" else None
-    monkeypatch.setattr(_native, "_looked_up", lambda: (found, request.param, ""))
+    monkeypatch.setattr(extension, "_looked_up", lambda: (found, request.param, ""))
     way: str = request.param
     return way
 
@@ -112,9 +113,9 @@ def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def at_any_size(both_ways: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same, with the quick ways taken for the shortest text too."""
-    monkeypatch.setattr(_verlsession, "MANY", 1)
-    monkeypatch.setattr(_bulk, "FIRST", 256)
-    monkeypatch.setattr(_bulk, "FEW", 2)
+    monkeypatch.setattr(consolesession, "MANY", 1)
+    monkeypatch.setattr(bulk, "FIRST", 256)
+    monkeypatch.setattr(bulk, "FEW", 2)
     return both_ways
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from klinic.diagnostics.readers._answers import MAX_HELD
 from klinic.diagnostics.readers.base import Head
 from klinic.diagnostics.readers.console import READER
+from klinic.diagnostics.readers.verl.answers import MAX_HELD
 from klinic.diagnostics.run import Line, Row
 from klinic.diagnostics.run.events import one_by_one
 

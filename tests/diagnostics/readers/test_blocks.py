@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics.readers import _nativepiece, _nativethreads, fileblocks
+from klinic.diagnostics.readers.fast import threads
+from klinic.diagnostics.readers.sources import fileblocks
+from klinic.diagnostics.readers.verl import compiledpieces
 
 
 @pytest.fixture(params=["at once", "ahead"])
@@ -58,11 +60,11 @@ def test_lines_sorted_in_parts_are_those_sorted_at_once(
     luck = random.Random(2)
     words = [b"a line", b"", b"step:%d - a/b:0.5", b"another %d", b"x" * 90]
     text = b"".join(luck.choice(words).replace(b"%d", b"%d" % at) + b"\n" for at in range(3000))
-    dull = _nativepiece.Dull({b"a line": b"", b"another ": b"", b"": b""})
-    whole = [array.tolist() for array in _nativepiece._sorted(native, text, dull, [(0, len(text))])]
-    monkeypatch.setattr(_nativethreads, "cores", lambda: cores)
-    parts = _nativethreads.parted(0, len(text), 64)
+    dull = compiledpieces.Dull({b"a line": b"", b"another ": b"", b"": b""})
+    whole = [array.tolist() for array in compiledpieces._sorted(native, text, dull, [(0, len(text))])]
+    monkeypatch.setattr(threads, "cores", lambda: cores)
+    parts = threads.parted(0, len(text), 64)
     assert len(parts) == cores
-    assert [array.tolist() for array in _nativepiece._sorted(native, text, dull, parts)] == whole
+    assert [array.tolist() for array in compiledpieces._sorted(native, text, dull, parts)] == whole
     assert len(whole[2]) > 400
     assert all(text[start:body].endswith(b"step:") for start, body, _, _ in whole[2])

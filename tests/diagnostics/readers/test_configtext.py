@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers.configtext import (
+from klinic.diagnostics.readers.text.configtext import (
     parse_flags,
     parse_override_list,
     parse_overrides,

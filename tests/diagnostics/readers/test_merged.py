@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from klinic.diagnostics.readers._fastjson import merged
+from klinic.diagnostics.readers.fast.jsonshape import merged
 from klinic.diagnostics.run.events import Block, Note, one_by_one
 
 

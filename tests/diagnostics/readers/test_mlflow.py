@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.live.follow import Follower
-from klinic.diagnostics.readers import ReadError, mlflow, open_runs
+from klinic.diagnostics.readers import ReadError, open_runs
+from klinic.diagnostics.readers.sources import mlflow
 
 RUN, TOKEN = "0123abcd", "s3cret"
 METRICS = {"critic/score/mean": [0.1, 0.2, 0.3, "NaN"], "val-core/gsm8k/acc/mean_at_1": [0.5]}

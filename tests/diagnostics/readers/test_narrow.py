@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from klinic.diagnostics.readers._narrow import Narrow
+from klinic.diagnostics.readers.sources.utf16 import Narrow
 
 LETTERS = "step:7 - actor/entropy:0.25 - critic/score/mean:0.5 - actor/lr:0.000001\n"
 CHINESE = "开始训练，第七步 - 奖励均值：零点五\n"

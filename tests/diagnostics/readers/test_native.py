@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from klinic.diagnostics.readers import _native
+from klinic.diagnostics.readers.fast import extension
 
 pytestmark = pytest.mark.slow
 
@@ -180,19 +180,19 @@ def test_only_the_module_is_seen_from_outside(native: ModuleType) -> None:
     assert {"find", "take_row", "number_from"} <= shared
     assert native.__file__
     library = ctypes.PyDLL(native.__file__)
-    assert hasattr(library, f"PyInit_{_native.MODULE}")
+    assert hasattr(library, f"PyInit_{extension.MODULE}")
     assert {name for name in shared if hasattr(library, name)} == set()
 
 
 def test_another_interface_is_not_used(monkeypatch: pytest.MonkeyPatch, native: ModuleType) -> None:
-    _native._looked_up.cache_clear()
-    monkeypatch.setitem(__import__("sys").modules, _native.MODULE, native)
-    assert _native.state() == "in use"
+    extension._looked_up.cache_clear()
+    monkeypatch.setitem(__import__("sys").modules, extension.MODULE, native)
+    assert extension.state() == "in use"
     monkeypatch.setattr(native, "INTERFACE", 0)
-    _native._looked_up.cache_clear()
-    assert _native.module() is None
-    assert "another release" in _native.state()
-    _native._looked_up.cache_clear()
-    monkeypatch.setenv(_native.SWITCH, "0")
-    assert _native.state() == "not in use: KLINIC_NATIVE is 0"
-    _native._looked_up.cache_clear()
+    extension._looked_up.cache_clear()
+    assert extension.module() is None
+    assert "another release" in extension.state()
+    extension._looked_up.cache_clear()
+    monkeypatch.setenv(extension.SWITCH, "0")
+    assert extension.state() == "not in use: KLINIC_NATIVE is 0"
+    extension._looked_up.cache_clear()

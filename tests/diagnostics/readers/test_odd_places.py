@@ -16,8 +16,9 @@ import pytest
 import zstandard
 
 from klinic.diagnostics import pipe
-from klinic.diagnostics.readers import ReadError, fileblocks, find, open_run, open_runs, reading, source
-from klinic.diagnostics.readers.source import Decoder
+from klinic.diagnostics.readers import ReadError, find, open_run, open_runs, reading
+from klinic.diagnostics.readers.sources import bytestream, fileblocks
+from klinic.diagnostics.readers.sources.bytestream import Decoder
 
 pytestmark = pytest.mark.slow
 
@@ -143,8 +144,8 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 def test_a_bomb_is_unpacked_up_to_a_limit_and_named(
     monkeypatch: pytest.MonkeyPatch, packer: str, filling: bytes
 ) -> None:
-    monkeypatch.setattr(source, "ENDLESS", (2**20, 100))
-    monkeypatch.setattr(source, "BOMB", (2**20, 500))
+    monkeypatch.setattr(bytestream, "ENDLESS", (2**20, 100))
+    monkeypatch.setattr(bytestream, "BOMB", (2**20, 500))
     bomb = PACKERS[packer](LINES + filling * 48)
     decoder, given = Decoder(), 0
     for piece in decoder.pieces(bomb):
@@ -155,7 +156,7 @@ def test_a_bomb_is_unpacked_up_to_a_limit_and_named(
 
 @pytest.mark.parametrize("packer", PACKERS)
 def test_what_stands_before_a_bomb_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packer: str) -> None:
-    monkeypatch.setattr(source, "ENDLESS", (2**20, 100))
+    monkeypatch.setattr(bytestream, "ENDLESS", (2**20, 100))
     (tmp_path / "bomb").write_bytes(PACKERS[packer](LINES + b"x" * 2**23))
     run = open_run(tmp_path / "bomb")
     assert run.frame["actor/x"].to_list() == [0.5, 0.25]
@@ -182,7 +183,7 @@ def test_a_hole_of_a_terabyte_costs_nothing(tmp_path: Path) -> None:
         for block, stands_for in fileblocks.blocks(file, 2**41):
             given.append(len(block))
             assert stands_for >= len(block)
-    assert sum(given) < 32 * source.BLOCK
+    assert sum(given) < 32 * bytestream.BLOCK
     assert open_run(path).frame["actor/x"].to_list() == [0.5, 0.25, 0.125]
 
 
@@ -190,11 +191,11 @@ def test_of_a_hole_no_more_is_passed_over_than_was_asked_for(tmp_path: Path) -> 
     path = tmp_path / "sparse.log"
     path.write_bytes(LINES)
     os.truncate(path, 2**40)
-    limit = 50 * source.BLOCK + 1000
+    limit = 50 * bytestream.BLOCK + 1000
     with path.open("rb") as file:
         found = list(fileblocks.blocks(file, limit))
         assert file.tell() == limit == sum(stands_for for _, stands_for in found)
-    assert all((stands_for - len(block)) % source.BLOCK == 0 for block, stands_for in found)
+    assert all((stands_for - len(block)) % bytestream.BLOCK == 0 for block, stands_for in found)
     assert any(stands_for > len(block) for block, stands_for in found)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import zstandard
@@ -125,6 +126,20 @@ def test_the_command_lists_every_reader() -> None:
     named = [line.split()[0] for line in table.splitlines() if not line.startswith(" ")]
     assert named == [reader.name for reader in readers()]
     assert native.startswith("The compiled reader of verl-console (klinic-native): ")
+
+
+def test_readers_are_looked_for_in_files_and_not_in_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+
+    def importing(name: str) -> ModuleType:
+        looked_at.append(name)
+        return import_module(name)
+
+    monkeypatch.setattr(registry, "importlib", SimpleNamespace(import_module=importing))
+    assert registry.readers.__wrapped__() == readers()
+    rooms = {path.parent.name for path in Path(registry.__file__).parent.glob("*/__init__.py")}
+    assert len(rooms) > 1
+    assert not rooms & {name.rpartition(".")[2] for name in looked_at}
 
 
 def test_readers_of_others_come_by_entry_point(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

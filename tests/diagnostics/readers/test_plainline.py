@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers import _metricline
-from klinic.diagnostics.readers._metricline import MetricLine, Parsed
-from klinic.diagnostics.readers._plainline import plain_items
-from klinic.diagnostics.readers._text import Frame
+from klinic.diagnostics.readers.text.frames import Frame
+from klinic.diagnostics.readers.verl import metricline
+from klinic.diagnostics.readers.verl.metricline import MetricLine, Parsed
+from klinic.diagnostics.readers.verl.plainline import plain_items
 
 SPELLED = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -40,7 +40,7 @@ KEY = st.sampled_from(["actor/ppo_kl", "critic/lr(1e-4)", "a:b", "a b", "a,b", "
 def _by_item(body: str) -> Parsed:
     """The line read item by item, the quick look put aside."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_metricline, "plain_items", lambda _: None)
+        patch.setattr(metricline, "plain_items", lambda _: None)
         parsed = MetricLine(3, body, Frame("", 7)).parsed()
         parsed.matches(3)  # the digits after the point are counted on use
         return parsed

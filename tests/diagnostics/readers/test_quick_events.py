@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from klinic.diagnostics.readers import _tfrecord, tensorboard
+from klinic.diagnostics.readers import tensorboard
 from klinic.diagnostics.readers.base import Reader
+from klinic.diagnostics.readers.records import tfrecord
 from klinic.diagnostics.run import Run
 
 Read = Callable[[Reader, bytes, int], tuple[Run, int]]
@@ -41,7 +42,7 @@ def odd_events(seed: int) -> bytes:
 
 def frame(payload: bytes) -> bytes:
     length = struct.pack("<Q", len(payload))
-    return length + _tfrecord.masked_crc(length) + payload + _tfrecord.masked_crc(payload)
+    return length + tfrecord.masked_crc(length) + payload + tfrecord.masked_crc(payload)
 
 
 def field(key: int, data: bytes) -> bytes:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers import _native, jsonl
+from klinic.diagnostics.readers import jsonl
 from klinic.diagnostics.readers.base import Reader
+from klinic.diagnostics.readers.fast import extension
 from klinic.diagnostics.run import Run
 
 pytestmark = pytest.mark.slow
@@ -24,7 +25,7 @@ Purely = Callable[[bytes], Run]
 def purely(monkeypatch: pytest.MonkeyPatch, read: Read) -> Purely:
     def pure(data: bytes) -> Run:
         with monkeypatch.context() as patched:
-            patched.setattr(_native, "_looked_up", lambda: (None, "", ""))
+            patched.setattr(extension, "_looked_up", lambda: (None, "", ""))
             return read(jsonl.READER, data, 1 << 21)[0]
 
     return pure
@@ -36,7 +37,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, native: ModuleType, read: Read) ->
 
     def compile_(data: bytes, size: int = 1 << 21) -> tuple[Run, int]:
         with monkeypatch.context() as patched:
-            patched.setattr(_native, "_looked_up", lambda: (native, "", ""))
+            patched.setattr(extension, "_looked_up", lambda: (native, "", ""))
             patched.setattr(jsonl, "MANY", 1)
             patched.setattr(jsonl.Shape, "decode", lambda *_: pytest.fail("pure Python's quick way was taken"))
             return read(jsonl.READER, data, size)
@@ -118,7 +119,7 @@ def test_it_is_left_where_few_lines_are_as_expected(
 ) -> None:
     """A key that is always escaped is read by pure Python's quick way, not by the slow way, line by line."""
     record = [json.dumps({"step": step, "data": {"行/列": 0.5}}).encode() for step in range(1, 2000)]
-    monkeypatch.setattr(_native, "_looked_up", lambda: (native, "", ""))
+    monkeypatch.setattr(extension, "_looked_up", lambda: (native, "", ""))
     run, quick = read(jsonl.READER, b"\n".join([*record, b""]), 1 << 16)
     assert run.frame.height == 1999
     assert quick > 1900

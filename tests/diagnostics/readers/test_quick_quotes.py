@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from klinic.diagnostics.readers import _verlsession, console
+from klinic.diagnostics.readers import console
 from klinic.diagnostics.readers.base import Head, Reader
+from klinic.diagnostics.readers.verl import consolesession
 from klinic.diagnostics.run import Block, Run
 
 Read = Callable[[Reader, bytes, int], tuple[Run, int]]
@@ -64,7 +65,7 @@ def test_the_quick_way_takes_answers_as_the_slow_way_does(
 ) -> None:
     data, _ = log(seed)
     quick = [read(console.READER, data, size)[0] for size in (1 << 20, 17_000)]
-    monkeypatch.setattr(_verlsession, "MANY", 1 << 40)
+    monkeypatch.setattr(consolesession, "MANY", 1 << 40)
     slow, none = read(console.READER, data, 1 << 20)
     assert none == 0
     for run in quick:
@@ -79,7 +80,7 @@ def test_what_stands_before_a_row_is_taken_as_the_slow_way_does(
     lines = [ROW.format(step=step, value=step / 8) + f"\n{before}" + FORGED.format(step=step) for step in range(900)]
     data = "\n".join(lines).encode() + b"\n"
     quick, _ = read(console.READER, data, 1 << 20)
-    monkeypatch.setattr(_verlsession, "MANY", 1 << 40)
+    monkeypatch.setattr(consolesession, "MANY", 1 << 40)
     assert told(quick) == told(read(console.READER, data, 1 << 20)[0])
 
 

@@ -6,7 +6,9 @@ import random
 
 import pytest
 
-from klinic.diagnostics.readers import _text, _wandbitems, wandb_offline
+from klinic.diagnostics.readers import wandb_offline
+from klinic.diagnostics.readers.records import wandbitems
+from klinic.diagnostics.readers.text import frames
 
 NAMES = ["actor/pg_loss", "critic/vf_loss", "x/mean@4", "行/列"]
 
@@ -36,19 +38,19 @@ def values(items: dict[str, float]) -> dict[str, float]:
 
 def test_the_quick_reading_of_a_record_gives_what_the_slow_one_gives_or_leaves_it_to_that() -> None:
     records = [record(random.Random(seed)) for seed in range(200)]
-    quick = [(data, items) for data in records if (items := _wandbitems.usual_items(data)) is not None]
+    quick = [(data, items) for data in records if (items := wandbitems.usual_items(data)) is not None]
     assert 50 < len(quick) < 200
     assert [data for data, items in quick if values(items) != values(wandb_offline._items(data, 1))] == []
 
 
 def test_a_usual_history_record_is_read_the_quick_way() -> None:
     data = item("a/b", b"0.5") + item("_step", b"3") + field(2, b"\x08\x03")
-    assert _wandbitems.usual_items(data) == {"a/b": 0.5, "_step": 3}
+    assert wandbitems.usual_items(data) == {"a/b": 0.5, "_step": 3}
 
 
 def test_a_line_without_end_is_left_out_beyond_a_bound() -> None:
-    frames = _text.Frames()
-    found = [frame for _ in range(60) for frame in frames.feed(b"x" * (1 << 20))]
-    assert sum(len(frame.text) for frame in found) == pytest.approx(_text.MAX_FRAMES * _text.MAX_FRAME, rel=0.01)
+    lines = frames.Frames()
+    found = [frame for _ in range(60) for frame in lines.feed(b"x" * (1 << 20))]
+    assert sum(len(frame.text) for frame in found) == pytest.approx(frames.MAX_FRAMES * frames.MAX_FRAME, rel=0.01)
     assert found[-1].text == "(the rest of this overlong line is left out)"
-    assert [frame.text for frame in frames.feed(b"\nnext line\n")][-1] == "next line"
+    assert [frame.text for frame in lines.feed(b"\nnext line\n")][-1] == "next line"

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics.readers import _native, _nativestore, wandb_offline
+from klinic.diagnostics.readers import wandb_offline
 from klinic.diagnostics.readers.base import Reader
+from klinic.diagnostics.readers.fast import extension, wandbstore
 from klinic.diagnostics.run import Run
 
 pytestmark = pytest.mark.slow
@@ -125,7 +126,7 @@ def odd_store(seed: int, damage: bool) -> bytes:
 def purely(monkeypatch: pytest.MonkeyPatch, read: Read) -> Callable[[bytes], Run]:
     def pure(data: bytes) -> Run:
         with monkeypatch.context() as patched:
-            patched.setattr(_native, "_looked_up", lambda: (None, "", ""))
+            patched.setattr(extension, "_looked_up", lambda: (None, "", ""))
             run, quick = read(wandb_offline.READER, data, 1 << 21)
         assert quick == 0
         return run
@@ -135,8 +136,8 @@ def purely(monkeypatch: pytest.MonkeyPatch, read: Read) -> Callable[[bytes], Run
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch, native: ModuleType) -> None:
-    monkeypatch.setattr(_native, "_looked_up", lambda: (native, "", ""))
-    monkeypatch.setattr(_nativestore, "MANY", 1)
+    monkeypatch.setattr(extension, "_looked_up", lambda: (native, "", ""))
+    monkeypatch.setattr(wandbstore, "MANY", 1)
 
 
 @pytest.mark.usefixtures("compiled")
@@ -161,7 +162,7 @@ def test_any_item_is_read_as_python_reads_it_or_left_to_it(
     differences: Callable[..., list[str]],
 ) -> None:
     """Texts made up by a machine, where a JSON number may stand; and any bytes where an item may stand."""
-    monkeypatch.setattr(_nativestore, "MANY", 1)
+    monkeypatch.setattr(wandbstore, "MANY", 1)
     numbers = st.from_regex(rb"-?[0-9]{1,22}(\.[0-9]{1,22})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
     texts = st.one_of(numbers, st.sampled_from(TEXTS), st.binary(max_size=12))
     places = st.one_of(st.binary(max_size=40), texts.map(lambda text: item("a/b", text)))
@@ -175,7 +176,7 @@ def test_any_item_is_read_as_python_reads_it_or_left_to_it(
         data = store(rows)
         slow = purely(data)
         with monkeypatch.context() as patched:
-            patched.setattr(_native, "_looked_up", lambda: (native, "", ""))
+            patched.setattr(extension, "_looked_up", lambda: (native, "", ""))
             run, _ = read(wandb_offline.READER, data, 1 << 20)
         assert differences(run, slow) == []
 

@@ -9,8 +9,10 @@ from types import ModuleType
 
 import pytest
 
-from klinic.diagnostics.readers import _fastjson, _native, _verlsession, console, jsonl
+from klinic.diagnostics.readers import console, jsonl
 from klinic.diagnostics.readers.base import Head, Reader
+from klinic.diagnostics.readers.fast import extension, jsonshape
+from klinic.diagnostics.readers.verl import consolesession
 from klinic.diagnostics.run import Block, Row, Run, one_by_one
 
 pytestmark = pytest.mark.slow
@@ -71,7 +73,7 @@ def same(one: Run, other: Run) -> None:
 def slowly(monkeypatch: pytest.MonkeyPatch, read: Read) -> Callable[[Reader, bytes], Run]:
     def slow(reader: Reader, data: bytes) -> Run:
         with monkeypatch.context() as patched:
-            patched.setattr(_fastjson.Shape, "usable", lambda self: False)
+            patched.setattr(jsonshape.Shape, "usable", lambda self: False)
             run, quick = read(reader, data, 1 << 20)
         assert quick == 0
         return run
@@ -156,7 +158,7 @@ def test_console(monkeypatch: pytest.MonkeyPatch, seed: int, read: Read) -> None
     if seed % 2:
         data = data.replace(b"\n    trainer", b"\ntrainer").replace(b":0.250", b":0.2504")
     quick = read(console.READER, data, 1 << 20), read(console.READER, data, 20_000)
-    monkeypatch.setattr(_verlsession, "MANY", 1 << 40)
+    monkeypatch.setattr(consolesession, "MANY", 1 << 40)
     slow, none = read(console.READER, data, 1 << 20)
     assert none == 0
     for run, _ in quick:
@@ -187,7 +189,7 @@ def test_damaged_consoles(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
         data = damaged(good, seed)
         quick = [read(console.READER, data, size) for size in (1 << 20, 20_000)]
         with monkeypatch.context() as patched:
-            patched.setattr(_verlsession, "MANY", 1 << 40)
+            patched.setattr(consolesession, "MANY", 1 << 40)
             slow, _ = read(console.READER, data, 1 << 20)
         for run, count in quick:
             tried += count
@@ -234,7 +236,7 @@ def test_a_repeated_line_is_passed_over_and_its_last_ones_are_kept(read: Read) -
 
 def test_progress_bars_of_any_drawing_are_one_kind_of_line(monkeypatch: pytest.MonkeyPatch, native: ModuleType) -> None:
     """Where each of 40 drawings has to come nine times before it is passed over, 360 steps are read one by one."""
-    monkeypatch.setattr(_native, "_looked_up", lambda: (native, "", ""))
+    monkeypatch.setattr(extension, "_looked_up", lambda: (native, "", ""))
     lines = []
     for number in range(1, 401):
         lines.append(f"Progress: {number % 100}%|{'█' * (number % 40):<40}| {number}/400 [00:01<00:09]")

@@ -1,6 +1,6 @@
 import pytest
 
-from klinic.diagnostics.readers.rl import framework_of
+from klinic.diagnostics.readers.records.metricnames import framework_of
 
 TRL = ("reward", "kl", "completions/mean_length", "rewards/accuracy/mean", "frac_reward_zero_std")
 OPENRLHF = ("train/policy_loss", "train/actor_lr", "train/ppo_clip_ratio", "train/kl", "train/response_length")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from klinic.diagnostics.readers import open_run
-from klinic.diagnostics.readers._tfrecord import crc32c, masked_crc, starts_a_record
 from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.records.tfrecord import crc32c, masked_crc, starts_a_record
 from klinic.diagnostics.readers.tensorboard import READER, scalar_of_tensor
 from klinic.diagnostics.run import Event, Note, Row
 from klinic.diagnostics.run.model import NAN, PLUS_INF

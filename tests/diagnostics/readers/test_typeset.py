@@ -2,7 +2,7 @@
 
 import pytest
 
-from klinic.diagnostics.readers._typeset import typeset
+from klinic.diagnostics.readers.text.typeset import typeset
 
 
 @pytest.mark.parametrize(

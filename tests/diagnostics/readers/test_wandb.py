@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from klinic.diagnostics.readers import open_run
-from klinic.diagnostics.readers._leveldb import Records
 from klinic.diagnostics.readers.base import Head
+from klinic.diagnostics.readers.records.leveldb import Records
 from klinic.diagnostics.readers.wandb_offline import READER
 from klinic.diagnostics.run import Event, Happened, Line, Note, Row
 from klinic.diagnostics.run.model import NAN, PLUS_INF

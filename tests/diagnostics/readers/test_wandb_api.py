@@ -16,7 +16,8 @@ import pytest
 
 from klinic.diagnostics.live.follow import Follower
 from klinic.diagnostics.live.watcher import Watcher
-from klinic.diagnostics.readers import ReadError, open_runs, wandb_api
+from klinic.diagnostics.readers import ReadError, open_runs
+from klinic.diagnostics.readers.sources import wandb_api
 
 pytestmark = pytest.mark.slow  # the client starts a process of its own
 

@@ -16,7 +16,7 @@ import fsspec
 import pytest
 import requests
 
-from klinic.diagnostics.readers import remote
+from klinic.diagnostics.readers.sources import remote
 
 
 class Http:

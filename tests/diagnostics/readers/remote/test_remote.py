@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.live.follow import Follower
-from klinic.diagnostics.readers import ReadError, open_run, open_runs, remote
+from klinic.diagnostics.readers import ReadError, open_run, open_runs
+from klinic.diagnostics.readers.sources import remote
 
 pytestmark = pytest.mark.slow
 

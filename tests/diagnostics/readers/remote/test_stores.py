@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from klinic.diagnostics.live.follow import Follower
-from klinic.diagnostics.readers import ReadError, _asking, open_run, open_runs, remote
+from klinic.diagnostics.readers import ReadError, open_run, open_runs
+from klinic.diagnostics.readers.sources import asking, remote
 
 # moto uses what Python will drop; s3fs, gcsfs and asyncssh leave sockets and loops to the garbage collector.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -107,7 +108,7 @@ def test_no_server(store: Any, forget: Callable[[], None]) -> None:
 def test_a_server_that_says_nothing_is_not_waited_for_without_end(
     store: Any, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_asking, "ANSWER_S", 0.5)
+    monkeypatch.setattr(asking, "ANSWER_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = store.at(f"127.0.0.1:{silent.getsockname()[1]}")
         forget()

@@ -1,0 +1,1 @@
+"""What readers of records share: JSON values, framings of event files and stores, names of metrics."""
