@@ -16,7 +16,7 @@ from klinic.diagnostics.engine.wording import worded
 from klinic.diagnostics.knowledge import metric
 from klinic.diagnostics.language import translated, use_language
 from klinic.diagnostics.report.phrases import sentence
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 Say = Callable[..., str]
 LANGS: tuple[Lang, ...] = ("en", "zh")

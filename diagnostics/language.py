@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Literal
 from unicodedata import east_asian_width
 
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 Lang = Literal["en", "zh"]
 LANGUAGES: tuple[Lang, ...] = ("en", "zh")

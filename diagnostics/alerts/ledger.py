@@ -9,8 +9,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from klinic.diagnostics.home import home
-from klinic.diagnostics.outfile import write_file
+from klinic.diagnostics.files.home import home
+from klinic.diagnostics.files.outfile import write_file
 
 MOST = 2000  # entries
 

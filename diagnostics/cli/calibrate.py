@@ -32,9 +32,9 @@ def calibrate(paths: tuple[str, ...], name: str, out: Path | None) -> int:
     refuse_overwrite([str(target)], paths)
     from klinic.diagnostics.engine.diagnose import installed_cards
     from klinic.diagnostics.engine.vitals import definitions
+    from klinic.diagnostics.files.outfile import write_file
     from klinic.diagnostics.gate.calibrate import as_profile
     from klinic.diagnostics.gate.calibrate import calibrate as fit
-    from klinic.diagnostics.outfile import write_file
 
     runs = _runs(paths)
     found = fit(runs, installed_cards(), definitions())

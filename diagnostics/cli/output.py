@@ -115,7 +115,7 @@ def _to_stdout(report: str | bytes) -> None:
 
 
 def _to_file(path: Path, report: str | bytes) -> None:
-    from klinic.diagnostics.outfile import write_file
+    from klinic.diagnostics.files.outfile import write_file
 
     try:
         write_file(path, report if isinstance(report, bytes) else report.encode(errors="replace"))

@@ -139,7 +139,7 @@ def _write(text: str, out: str | None) -> None:
     if not out or out == "-":
         click.echo(text, nl=False)
         return
-    from klinic.diagnostics.outfile import write_file
+    from klinic.diagnostics.files.outfile import write_file
 
     try:
         write_file(Path(out), text.encode(errors="replace"))

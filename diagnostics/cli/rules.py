@@ -17,8 +17,8 @@ from klinic.diagnostics.engine.library import BUILTIN, all_cards, card_paths, fo
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.scaffold import ScaffoldError, scaffold
 from klinic.diagnostics.engine.wording import in_general
+from klinic.diagnostics.files.outfile import write_file
 from klinic.diagnostics.language import current_language, tr
-from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.report.wrapping import WIDTH, wrapped
 
 FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import Card
 from klinic.diagnostics.engine.judge import CardJudgement, judge
 from klinic.diagnostics.engine.library import load_card
@@ -18,6 +17,7 @@ from klinic.diagnostics.engine.notation import run_from_series
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.signals import Facts, PlainFacts
 from klinic.diagnostics.suggest import hint
+from klinic.diagnostics.yamlfiles import cardyaml
 
 KEYS = (
     "name", "source", "file", "series", "text", "config", "user", "facts", "steps", "decimals", "events", "manifest",
@@ -67,12 +67,12 @@ class Case:
 
 def load_cases(path: Path) -> list[Case]:
     """Cases of a `.cases.yaml` file. Raises CaseError with file:line:column."""
-    data, text, problem = yamlio.read(path)
+    data, text, problem = cardyaml.read(path)
     if problem:
         raise CaseError(str(problem))
     if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
         raise CaseError(f"{path}:1:1: a list of cases is wanted, each with name, source, series|file|text and expect")
-    where = yamlio.places(text)
+    where = cardyaml.places(text)
     return [Case(entry, path, where.of((index,))[0]) for index, entry in enumerate(data)]
 
 

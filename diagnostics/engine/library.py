@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import Card, CardError, card_from
 from klinic.diagnostics.entries import entry_points
+from klinic.diagnostics.yamlfiles import cardyaml
 
 GROUP = "klinic.rules"
 CASES = ".cases.yaml"
@@ -53,7 +53,7 @@ def _offered(point: EntryPoint) -> Iterator[Path]:
 def load_card(path: Path | str) -> Card:
     """Read one card. Raises CardError with file:line:column where it cannot be used; `check_card` says it all."""
     where = Path(path)
-    data, _, problem = yamlio.read(where)
+    data, _, problem = cardyaml.read(where)
     if problem:
         raise CardError(str(problem))
     try:

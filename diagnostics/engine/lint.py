@@ -9,13 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import KEYS, LEVELS
 from klinic.diagnostics.engine.slowpattern import nested_repeat
 from klinic.diagnostics.signals import ExpressionError, Node, Scope, compile_text
 from klinic.diagnostics.suggest import hint
-from klinic.diagnostics.yamlcore import Places
-from klinic.diagnostics.yamlio import Problem
+from klinic.diagnostics.yamlfiles import cardyaml
+from klinic.diagnostics.yamlfiles.cardloader import Places
+from klinic.diagnostics.yamlfiles.cardyaml import Problem
 
 At = tuple[Any, ...]
 Found = Iterator[tuple[At, str]]
@@ -38,12 +38,12 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 def check_card(path: Path | str) -> list[Problem]:
     """Everything wrong with a card, in order of lines; empty for a good one. Never raises."""
     where = Path(path)
-    data, text, problem = yamlio.read(where)
+    data, text, problem = cardyaml.read(where)
     if problem:
         return [problem]
     if not isinstance(data, Mapping):
         return [Problem(str(where), 1, 1, "a card is a mapping of keys: id, name, kind, ...")]
-    places = yamlio.places(text)
+    places = cardyaml.places(text)
     found = [_placed(where, places, at, what) for at, what in _all(data)]
     found += [
         Problem(str(where), m.line + 1, m.column + 1, f"{at[-1]!r} stands here twice") for at, m in places.repeated

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import LEVELS, Card, CardError, Level, level_from
 from klinic.diagnostics.engine.compiled import compile_card
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.suggest import hint
+from klinic.diagnostics.yamlfiles import cardyaml
 
 
 def with_overrides(cards: Iterable[Card], overrides: Mapping[str, Mapping[str, Any]]) -> tuple[Card, ...]:
@@ -109,7 +109,7 @@ def load_profile(name_or_path: str, folder: Path | None = None) -> dict[str, dic
         path = folder / f"{name_or_path}.yaml"
         if path not in folder.glob("*.yaml"):  # a name may be anything, longer than a file's can be too
             return _missing(name_or_path, folder)
-    data, _, problem = yamlio.read(path)
+    data, _, problem = cardyaml.read(path)
     if problem:
         raise CardError(str(problem))
     rules = data.get("rules", data) if isinstance(data, Mapping) else None

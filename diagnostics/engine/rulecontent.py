@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.library import folders
+from klinic.diagnostics.yamlfiles import cardyaml
 
 
 def content_files(part: str) -> Iterator[Path]:
@@ -18,7 +18,7 @@ def content_files(part: str) -> Iterator[Path]:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML mapping; ValueError, `file:line:column: what`, where it is none."""
-    loaded, _, problem = yamlio.read(path)
+    loaded, _, problem = cardyaml.read(path)
     if problem:
         raise ValueError(str(problem))
     if not isinstance(loaded, dict):

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from klinic.diagnostics.engine.card import Card
-from klinic.diagnostics.outfile import write_file
+from klinic.diagnostics.files.outfile import write_file
 from klinic.diagnostics.suggest import hint
 
 _WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from klinic.diagnostics import yamlio
+from klinic.diagnostics.yamlfiles import cardyaml
 
 # Whose requirements of each other are compared.
 RELATED = (
@@ -34,14 +34,14 @@ class Pair:
 @cache
 def pinned() -> Mapping[str, Mapping[str, str]]:
     """wanted.yaml: of verl's own pins for training on GPUs (`gpu`) and anywhere (`any`), by package."""
-    loaded = yamlio.load(Path(__file__).with_name("wanted.yaml").read_text("utf-8"))
+    loaded = cardyaml.load(Path(__file__).with_name("wanted.yaml").read_text("utf-8"))
     return {part: {str(name): str(spec) for name, spec in loaded[part].items()} for part in ("any", "gpu")}
 
 
 @cache
 def pairs() -> tuple[Pair, ...]:
     """Known bad pairs of wanted.yaml."""
-    loaded = yamlio.load(Path(__file__).with_name("wanted.yaml").read_text("utf-8"))
+    loaded = cardyaml.load(Path(__file__).with_name("wanted.yaml").read_text("utf-8"))
     return tuple(Pair(**row) for row in loaded["bad"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from klinic.diagnostics import yamlio
+from klinic.diagnostics.yamlfiles import cardyaml
 
 VLLM_NEEDS, BF16_NEEDS = 7.0, 8.0  # compute capabilities
 
@@ -38,7 +38,7 @@ class Gpu:
 @cache
 def gpus() -> Mapping[str, Gpu]:
     """All cards of gpus.yaml by name."""
-    loaded = yamlio.load(Path(__file__).with_name("gpus.yaml").read_text("utf-8"))
+    loaded = cardyaml.load(Path(__file__).with_name("gpus.yaml").read_text("utf-8"))
     return {name: Gpu(name, **(row | {"match": tuple(row["match"])})) for name, row in loaded.items()}
 
 

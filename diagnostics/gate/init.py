@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from klinic.diagnostics.engine.diagnose import diagnose
+from klinic.diagnostics.files.outfile import write_file
 from klinic.diagnostics.gate.draft import draft
-from klinic.diagnostics.outfile import write_file
 from klinic.diagnostics.readers import ReadError
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.settings import SCHEMA_NAME, schema_text

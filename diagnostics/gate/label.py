@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import yaml
 
-from klinic.diagnostics import yamlsound
 from klinic.diagnostics.engine.diagnose import installed_cards
 from klinic.diagnostics.engine.model import Severity, Verdict
-from klinic.diagnostics.smallfile import small_file
+from klinic.diagnostics.files.smallfile import small_file
 from klinic.diagnostics.suggest import hint
+from klinic.diagnostics.yamlfiles import safeyaml
 
 FILE = "expected.yaml"
 EXPECTED = {"verdict", "root_cause", "also", "first_step", "incident", "at_most"}
@@ -69,7 +69,7 @@ def read_label(folder: Path) -> Label:
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """A label's content, and what it says under `expect`."""
     try:
-        content = yamlsound.read(small_file(path).decode("utf-8"), yaml.SafeLoader)
+        content = safeyaml.read(small_file(path).decode("utf-8"), yaml.SafeLoader)
         expect = dict(content["expect"])
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise LabelError(f"{path}: no usable `expect` ({' '.join(str(error).split())})") from error

@@ -12,7 +12,7 @@ from klinic.diagnostics.gate.requirement import Requirement, from_settings, from
 from klinic.diagnostics.report.sheet import Spot
 from klinic.diagnostics.settings import NAME, SettingsError, has_section, read_section
 from klinic.diagnostics.signals.parse import ExpressionError
-from klinic.diagnostics.yamlcore import Places
+from klinic.diagnostics.yamlfiles.cardloader import Places
 
 
 @dataclass(frozen=True)

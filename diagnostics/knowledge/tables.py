@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 
 @cache

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics import yamlio
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.models.shape import Shape, shape_of
+from klinic.diagnostics.yamlfiles import cardyaml
 
 _VARIANT = re.compile(r"[-_](instruct|base|chat|it|hf|bf16|\d{4})(?=$|[-_])")
 
@@ -52,4 +52,4 @@ def _table() -> dict[str, Shape]:
 @cache
 def table() -> tuple[dict[str, Any], ...]:
     """Rows of models.yaml: names, billions of weights as published, and config.json's fields."""
-    return tuple(yamlio.load(Path(__file__).with_name("models.yaml").read_text("utf-8")))
+    return tuple(cardyaml.load(Path(__file__).with_name("models.yaml").read_text("utf-8")))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.engine.model import Severity
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.language import later, tr
 from klinic.diagnostics.preflight.model import Found, Source
 from klinic.diagnostics.verlconfig import Settings

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.pipe import opened
+from klinic.diagnostics.files.pipe import opened
 from klinic.diagnostics.preflight.launched import words, written_out
 from klinic.diagnostics.preflight.model import Place, Source, Written
 from klinic.diagnostics.preflight.shell import read_script
@@ -126,11 +126,11 @@ def _from_run(name: str) -> Source:
 def _from_yaml(name: str, text: str | None) -> Source:
     import yaml
 
-    from klinic.diagnostics import yamlio
-    from klinic.diagnostics.yamlcore import Loader
+    from klinic.diagnostics.yamlfiles import cardyaml
+    from klinic.diagnostics.yamlfiles.cardloader import Loader
 
     try:
-        tree = yamlio.load(text or "")
+        tree = cardyaml.load(text or "")
         node = yaml.compose(text or "", Loader=Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)

@@ -33,7 +33,7 @@ def _read(text: str) -> Any:
     """YAML as OmegaConf reads it: `1e-5` is a number. Raises ValueError for what is none."""
     import yaml
 
-    from klinic.diagnostics import yamlsound
+    from klinic.diagnostics.yamlfiles import safeyaml
 
     class Loader(yaml.SafeLoader):
         """With a resolver of its own."""
@@ -44,7 +44,7 @@ def _read(text: str) -> Any:
         list("-+.0123456789"),
     )
     try:
-        return yamlsound.read(text, Loader)
+        return safeyaml.read(text, Loader)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 

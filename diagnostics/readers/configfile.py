@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from klinic.diagnostics.files.smallfile import small_file
 from klinic.diagnostics.run import Run
 from klinic.diagnostics.run.config import flatten
-from klinic.diagnostics.smallfile import small_file
 
 BOM16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -32,10 +32,10 @@ def read_config(path: Path) -> dict[str, Any]:
 def _from_yaml(text: str) -> dict[str, Any]:
     import yaml
 
-    from klinic.diagnostics import yamlio
+    from klinic.diagnostics.yamlfiles import cardyaml
 
     try:
-        tree = yamlio.load(text)
+        tree = cardyaml.load(text)
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}
     return dict(flatten(tree)) if isinstance(tree, dict) else {}

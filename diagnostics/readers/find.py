@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from klinic.diagnostics.pipe import refuse_device
+from klinic.diagnostics.files.pipe import refuse_device
 from klinic.diagnostics.readerror import ReadError
 from klinic.diagnostics.readers import rundir
 from klinic.diagnostics.readers.beside import NAMES, beside

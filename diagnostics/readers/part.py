@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from klinic.diagnostics.pipe import opened, standard_input
+from klinic.diagnostics.files.pipe import opened, standard_input
 from klinic.diagnostics.readers.base import Head, Reader, Session
 from klinic.diagnostics.readers.records.jsonrows import parse, row_of
 from klinic.diagnostics.readers.registry import reader_for

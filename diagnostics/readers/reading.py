@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from klinic.diagnostics.files.pipe import STDIN
+from klinic.diagnostics.files.smallfile import small_file
 from klinic.diagnostics.knowledge import canonical
-from klinic.diagnostics.pipe import STDIN
 from klinic.diagnostics.readerror import ClosedError, ReadError
 from klinic.diagnostics.readers.part import Part, PartReading, StaleError
 from klinic.diagnostics.readers.registry import is_binary, unknown
 from klinic.diagnostics.run import InRun, Run, RunBuilder
 from klinic.diagnostics.run.events import Event
-from klinic.diagnostics.smallfile import small_file
 
 BATCH = 1000
 LOG_ENDINGS = (".log", ".out", ".err", ".log.gz", ".log.zst")

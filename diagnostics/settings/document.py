@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import orjson
 
 from klinic.diagnostics.settings.errors import told
-from klinic.diagnostics.yamlcore import Places
-from klinic.diagnostics.yamlio import places, read
+from klinic.diagnostics.yamlfiles.cardloader import Places
+from klinic.diagnostics.yamlfiles.cardyaml import places, read
 
 NAME = "klinic.yaml"
 SCHEMA_NAME = "klinic.schema.json"

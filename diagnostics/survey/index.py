@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 import zstandard
 
-from klinic.diagnostics.cachefolder import folder, is_ours
 from klinic.diagnostics.engine.model import Diagnosis
+from klinic.diagnostics.files.cachefolder import folder, is_ours
 from klinic.diagnostics.readers.reading import Plan
 from klinic.diagnostics.report.sheet import Item
 from klinic.diagnostics.run import Outline

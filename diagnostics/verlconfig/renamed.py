@@ -10,7 +10,7 @@ from typing import Literal
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.verlconfig.releases import existed, release_of, releases
 from klinic.diagnostics.verlconfig.table import known, needs_plus, plain
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 Effect = Literal["error", "ignored", "deprecated", "fails"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from klinic.diagnostics.language import catalog, padded, tr, use_language
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from klinic.diagnostics import outfile
 from klinic.diagnostics.cli import main
+from klinic.diagnostics.files import outfile
 from klinic.diagnostics.readers.text import configtext
 
 PLAIN = Path(__file__).parents[1] / "data/hostile/plain.log"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from klinic.diagnostics import pipe, smallfile
 from klinic.diagnostics.cli import main
+from klinic.diagnostics.files import pipe, smallfile
 
 PLAIN = str(Path(__file__).parents[1] / "data/hostile/plain.log")
 SAID = {"device": "a device, no file", "pipe": "a pipe that nobody writes to", "large": "more than 1 MiB"}

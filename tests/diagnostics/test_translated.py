@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from klinic.diagnostics.cli import main
 from klinic.diagnostics.language import translated, use_language
-from klinic.diagnostics.yamltext import parsed
+from klinic.diagnostics.yamlfiles.yamlmemory import parsed
 
 ROOT = Path(__file__).parents[2]
 SAID = {

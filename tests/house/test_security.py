@@ -23,7 +23,7 @@ CALLS = {
     "tempfile.mktemp",
 }
 MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "telnetlib", "ftplib"}
-LOADERS = {"Loader", "SafeLoader", "loader", "_Loader"}  # yamlsound is given safe ones only
+LOADERS = {"Loader", "SafeLoader", "loader", "_Loader"}  # safeyaml is given safe ones only
 
 
 def name_of(node: ast.expr) -> str:

@@ -98,7 +98,7 @@ def _show(found: Treatment, form: str, alternatives: bool) -> None:
 
 
 def _write(found: Treatment, out: Path) -> None:
-    from klinic.diagnostics.outfile import write_file
+    from klinic.diagnostics.files.outfile import write_file
     from klinic.trainer.treat.show import nothing, script
     from klinic.trainer.treat.translated import translated_treatment
 

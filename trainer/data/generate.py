@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.home import home
+from klinic.diagnostics.files.home import home
 from klinic.trainer.data.arithmetic import DATA_SOURCE, Problem, problems
 from klinic.trainer.data.rows import row, write
 

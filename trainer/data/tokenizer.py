@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 
 HUB_S = 5  # of one question to the hub
 # Each tokenizer that transformers loads comes with one of these.

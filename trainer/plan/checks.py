@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.run import Config
 from klinic.diagnostics.run.secrets import MASK

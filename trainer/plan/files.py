@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 
 
 def files(value: Any) -> list[Path]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from klinic.diagnostics.outfile import write_file
+from klinic.diagnostics.files.outfile import write_file
 from klinic.diagnostics.verlconfig.launchline import overrides_in
 from klinic.diagnostics.verlconfig.overrides import override
 from klinic.trainer.plan.make import Plan, PlanError

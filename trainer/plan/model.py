@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.models import find_shape
 
 

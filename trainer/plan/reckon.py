@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.estimate import Estimate, estimate
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.language import tr
 from klinic.diagnostics.models import find_shape
 from klinic.diagnostics.preflight import Found, preflight, read_source

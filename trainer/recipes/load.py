@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from klinic.diagnostics.language import catalog, current_language
-from klinic.diagnostics.yamlio import read
+from klinic.diagnostics.yamlfiles.cardyaml import read
 from klinic.trainer.recipes.lines import reasons
 
 FOLDER = Path(__file__).parent

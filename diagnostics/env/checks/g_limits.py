@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from klinic.diagnostics.env.model import Line, Machine
-from klinic.diagnostics.home import expanded
+from klinic.diagnostics.files.home import expanded
 from klinic.diagnostics.language import tr
 
 TOPIC = "Machine"

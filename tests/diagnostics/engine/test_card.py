@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.engine.card import CardError
 from klinic.diagnostics.engine.library import all_cards, card_paths, load_card, load_cards
 from klinic.diagnostics.engine.lint import check_card
 from klinic.diagnostics.engine.model import Severity
 from klinic.diagnostics.engine.overrides import load_profile, overrides_from, parse_set, with_overrides
+from klinic.diagnostics.yamlfiles import cardyaml
 
 GOOD = """\
 id: POL93
@@ -132,7 +132,7 @@ def test_no_document_breaks_the_check(tmp_path_factory, document) -> None:  # ty
 def test_numbers_are_those_of_yaml_1_2() -> None:
     lines = "a: 1e-5, b: 2E3, c: 1.5, d: 7, e: -.5, f: 0x1F, g: yes, h: 12:30:45, i: 2024-01-01, j: '1e-5', k: true"
     text = "\n".join([*lines.split(", "), "l: ~", "m: 1_000"])
-    assert yamlio.load(text) == {
+    assert cardyaml.load(text) == {
         "a": 1e-5, "b": 2000.0, "c": 1.5, "d": 7, "e": -0.5, "f": 31, "g": "yes", "h": "12:30:45", "i": "2024-01-01",
         "j": "1e-5", "k": True, "l": None, "m": "1_000",
     }  # fmt: skip

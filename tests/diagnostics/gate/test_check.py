@@ -9,7 +9,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from klinic.diagnostics import yamlio
 from klinic.diagnostics.gate.check import sheet
 from klinic.diagnostics.gate.demands import demands
 from klinic.diagnostics.gate.settings import load
@@ -17,6 +16,7 @@ from klinic.diagnostics.readers import open_run
 from klinic.diagnostics.settings import SettingsError, schema_text
 from klinic.diagnostics.survey.case import judged
 from klinic.diagnostics.survey.options import JudgeOptions
+from klinic.diagnostics.yamlfiles import cardyaml
 
 QUIET = ("--fail-on", "never")
 SCORE = "critic__score__mean"
@@ -187,7 +187,7 @@ def test_init_writes_what_its_run_and_another_seed_pass_and_a_sick_one_fails(kli
     assert klinic("check", "--init", recordings / "healthy/ppo-cpu-s1")[0] == 0
     text = (tmp_path / "klinic.yaml").read_text()
     assert text.startswith("# yaml-language-server: $schema=./klinic.schema.json\n")
-    jsonschema.validate(yamlio.load(text), json.loads((tmp_path / "klinic.schema.json").read_text()))
+    jsonschema.validate(cardyaml.load(text), json.loads((tmp_path / "klinic.schema.json").read_text()))
     for seed in ("s1", "s2"):
         assert klinic("check", recordings / f"healthy/ppo-cpu-{seed}")[0] == 0
     code, out, _ = klinic("check", recordings / "faults/actor-lr-too-high-s1", *QUIET)
@@ -213,4 +213,4 @@ def test_the_schema_is_one_and_the_example_keeps_to_it(recordings):
     schema = json.loads(schema_text())
     jsonschema.Draft7Validator.check_schema(schema)
     example = recordings.parent / "examples" / "klinic.yaml"
-    jsonschema.validate(yamlio.load(example.read_text()), schema)
+    jsonschema.validate(cardyaml.load(example.read_text()), schema)

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from klinic.dashboards.pages import explore
-from klinic.diagnostics import yamlsound
 from klinic.diagnostics.cli import main
 from klinic.diagnostics.engine.library import all_cards
 from klinic.diagnostics.engine.slowpattern import nested_repeat
+from klinic.diagnostics.yamlfiles import safeyaml
 
 pytestmark = pytest.mark.slow
 
@@ -80,12 +80,12 @@ def test_a_bomb_is_told_in_a_line_wherever_it_lies(
 @pytest.mark.parametrize("bomb", sorted(BOMBS.keys() - {"no base64"}))
 def test_only_a_safe_and_small_document_is_read(bomb: str) -> None:
     with pytest.raises(yaml.YAMLError):
-        yamlsound.read(BOMBS[bomb], yaml.SafeLoader)
+        safeyaml.read(BOMBS[bomb], yaml.SafeLoader)
     assert not Path("/tmp/pwned").exists()
 
 
 def test_aliases_that_stand_for_little_are_read() -> None:
-    assert yamlsound.read("a: &a [1, 2]\nb: *a\nc: {<<: {d: *a}}\n", yaml.SafeLoader) == {
+    assert safeyaml.read("a: &a [1, 2]\nb: *a\nc: {<<: {d: *a}}\n", yaml.SafeLoader) == {
         "a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]},
     }  # fmt: skip
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from klinic.diagnostics import pipe
 from klinic.diagnostics.cli import main
+from klinic.diagnostics.files import pipe
 
 PLAIN = Path(__file__).parents[2] / "data/hostile/plain.log"
 ROWS = "".join(json.dumps({"step": step, "actor/grad_norm": 1.0}) + "\n" for step in range(1, 12))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from klinic.diagnostics import pipe
+from klinic.diagnostics.files import pipe
 from klinic.diagnostics.readers import ReadError, find, open_run, open_runs, reading
 from klinic.diagnostics.readers.sources import bytestream, fileblocks
 from klinic.diagnostics.readers.sources.bytestream import Decoder

@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from klinic.diagnostics.cachefolder import folder, is_ours
+from klinic.diagnostics.files.cachefolder import folder, is_ours
 
 FILE = "yaml-1.json"
 MAX_BYTES = 20_000_000

@@ -6,7 +6,7 @@ import errno
 import stat
 from pathlib import Path
 
-from klinic.diagnostics.pipe import opened
+from klinic.diagnostics.files.pipe import opened
 from klinic.diagnostics.readerror import ReadError
 
 MOST = 64 << 20  # bytes

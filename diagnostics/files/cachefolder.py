@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path
 
-from klinic.diagnostics.home import home
+from klinic.diagnostics.files.home import home
 
 
 def folder() -> Path | None:

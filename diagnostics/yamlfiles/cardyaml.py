@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from klinic.diagnostics.smallfile import small_file
-from klinic.diagnostics.yamltext import remembered
+from klinic.diagnostics.files.smallfile import small_file
+from klinic.diagnostics.yamlfiles.yamlmemory import remembered
 
 if TYPE_CHECKING:
-    from klinic.diagnostics.yamlcore import Places
+    from klinic.diagnostics.yamlfiles.cardloader import Places
 
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what is sent to a file
@@ -39,17 +39,17 @@ def load(text: str) -> Any:
 
 
 def _loaded(text: str) -> Any:
-    from klinic.diagnostics import yamlsound
-    from klinic.diagnostics.yamlcore import Loader
+    from klinic.diagnostics.yamlfiles import safeyaml
+    from klinic.diagnostics.yamlfiles.cardloader import Loader
 
-    return yamlsound.read(text, Loader)
+    return safeyaml.read(text, Loader)
 
 
 def places(text: str) -> Places:
     """Places of a document that `load` has accepted."""
     import yaml
 
-    from klinic.diagnostics.yamlcore import Loader, Places
+    from klinic.diagnostics.yamlfiles.cardloader import Loader, Places
 
     return Places(yaml.compose(text, Loader=Loader))
 
