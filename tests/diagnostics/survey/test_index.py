@@ -217,12 +217,12 @@ import sys
 from pathlib import Path
 from klinic.diagnostics.readers.find import plans
 from klinic.diagnostics.survey import index
-from klinic.diagnostics.survey.case import Found
+from klinic.diagnostics.survey.case import PlanResult
 index.SETTLED_S = -1e6
 index.BATCH = 3
 for plan in plans(sys.argv[1]):
     held = index.Index("how", Path(sys.argv[2]))
-    held.put(plan, True, index.stamp(plan), Found(failed="unread", kind="unread"))
+    held.put(plan, True, index.stamp(plan), PlanResult(failed="unread", kind="unread"))
     held.close()
 """
 
