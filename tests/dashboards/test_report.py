@@ -85,5 +85,5 @@ def test_where_no_setting_cures_what_was_found_the_prescription_says_so(lang: La
     run = open_run(REWARD_AT_FAULT)
     with use_language(lang):
         text = render([Judged(run, diagnose(run))])
-    (panel,) = re.findall(r'<section[^>]*card prescription.*?</section>', text)
+    (panel,) = re.findall(r"<section[^>]*card prescription.*?</section>", text)
     assert said in panel and ("No config change" in panel) == (lang == "en")

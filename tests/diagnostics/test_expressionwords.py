@@ -59,7 +59,7 @@ def test_expressions_in_words(expression: str, en: str, zh: str) -> None:
         (
             "share of responses",
             "a/x was 0.6, above 0.5 of responses, at step 7",
-            "a/x 为 0.6，高于 0.5（回答的比例）（第 7 步）",
+            "a/x 为 0.6，高于 0.5（回答的比例，第 7 步）",
         ),
         ("coefficient", "a/x was 0.6, above 0.5, at step 7", "a/x 为 0.6，高于 0.5（第 7 步）"),
     ],

@@ -133,7 +133,7 @@ def test_cases_that_fail_say_why(outcome) -> None:  # type: ignore[no-untyped-de
 - {{name: k, source: x, series: {{actor/entropy: "0x9"}}, expect: quiet}}
 """
     words = [
-        "fires (warn) from step 11: actor/ppo_kl > 0.02 (1.0) at step 12",
+        "fires (warn) from step 11: actor/ppo_kl > 0.02 (1.0) at step 11",
         "severity is warn, not error; first_step is 11, not within [1, 5]",
         "quiet",
         "quiet",
