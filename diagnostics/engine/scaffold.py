@@ -185,5 +185,8 @@ def next_id(family: str, cards: Sequence[Card]) -> str:
 
 
 def _no_letters(family: str, letters: str, owners: set[str], families: Iterable[str]) -> str:
-    taken = f"the letters {letters} belong to {', '.join(sorted(owners))}" if owners else "its name has too few letters"
-    return f"{family!r} is a new family and {taken}; choose another name{hint(family, families)}"
+    if owners:
+        said = f"{family!r} is a new family and the letters {letters} belong to {', '.join(sorted(owners))}"
+    else:
+        said = f"{family!r} is a new family and its name has too few letters"
+    return f"{said}; choose another name{hint(family, families)}"

@@ -110,7 +110,7 @@ def test_a_mean_stays_finite_where_the_sum_does_not() -> None:
         (["--from", "9" * 30], "invalid value for '--from'"),
         (["--to", "-" + "9" * 30], "invalid value for '--to'"),
         (["--set", "update-too-large.floor=nan"], "is not a number"),
-        (["--rules", str(FOLDER)], "config.yaml"),
+        (["--rules", str(FOLDER)], "commands.yaml"),
         (["--profile", "nope"], "(there are default, seed, strict)"),
         (["--profile", "x" * 400], "(there are default, seed, strict)"),
         (["--config", str(FOLDER)], "is a directory"),

@@ -50,7 +50,7 @@ def test_it_is_never_milder_nor_later_and_says_more(name: str) -> None:
         ("grad-norm-spike", {"actor/grad_norm": "1~0.05x40 9 1~0.05x3 9 1~0.05x5"}),
         ("truncation-high", {"response_length/clip_ratio": "0.02x10 0.2x6", "response_length/max": "512x16"}),
         ("throughput-drop", {"perf/throughput": "1000~20x30 600~20x20"}),
-        ("rollout-mismatch", {"training/rollout_probs_diff_mean": "0.003x10 0.02x6"}),
+        ("rollout-mismatch", {"training/rollout_probs_diff_mean": "0.015x16"}),
     ],
 )
 def test_what_the_default_remarks_on_warns(rule: str, series: dict[str, str]) -> None:

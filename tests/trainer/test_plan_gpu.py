@@ -113,7 +113,7 @@ def test_a_model_that_can_be_nowhere_is_a_finding_of_the_plan(klinic, tmp_path, 
     card = ["--gpu", "h100", "--algorithm", "grpo"]
     result = klinic("--model", model.format(here=tmp_path), *card)
     assert f"[FILE {name}]" in result.stdout
-    assert result.exit_code == 1
+    assert result.return_value == 1
 
 
 def test_the_script_is_bash_and_holds_what_the_plan_holds(klinic, tmp_path):

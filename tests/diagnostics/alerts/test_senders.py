@@ -43,7 +43,7 @@ def test_every_message_says_run_story_evidence_and_prescription(
     assert "update-too-large (POL01)" in said
     assert "sample_logs/h200/ppo_lr_too_high" in said
     assert "from step 1 on" in said
-    assert "was 0.958, above 0.2 nats/token, at step 2" in said
+    assert "was 4.93, above 0.2 nats/token, at step 1" in said
     assert "actor_rollout_ref.actor.optim.lr=5e-05" in said
     assert "health 0 of 100" in said or body.get("health") == 0
 
