@@ -76,10 +76,12 @@ def test_parts_that_scroll_begin_at_what_was_asked_for(recorded, visit) -> None:
       return tab.left >= list.left - 1 && tab.right <= list.right + 1;
     }"""
     page.wait_for_function(inside)
-    page.wait_for_function("""() => {
+    at_end = """() => {
       const log = document.querySelector('.log');
       return log.scrollTop > 100 && log.scrollTop + log.clientHeight > log.scrollHeight - 2;
-    }""")
+    }"""
+    page.wait_for_function(at_end)
+    assert page.evaluate(inside), "what was chosen stays in view once the log has scrolled"
 
 
 def test_tables_below_each_other_have_their_runs_in_the_same_places(recorded, visit) -> None:
