@@ -1,7 +1,5 @@
 """The fifth paper answers what it asks, asks the same each time, follows from its causes, and writes what it must."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,17 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def exam() -> Iterator[SimpleNamespace]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
-        from exams import files, scoring
-        from exams.fifth import catalogue, columns, latent, plan, world
-
-        yield SimpleNamespace(
-            catalogue=catalogue, columns=columns, files=files, latent=latent, plan=plan, scoring=scoring, world=world
-        )
-    for name in [name for name in sys.modules if name.split(".")[0] == "exams"]:
-        del sys.modules[name]
+def exam(exam_modules) -> SimpleNamespace:
+    return exam_modules("fifth", "catalogue", "columns", "latent", "plan", "world")
 
 
 def lived(exam, name, steps=40, **acting):

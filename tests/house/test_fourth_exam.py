@@ -1,7 +1,5 @@
 """The fourth paper answers all that it asks, asks the same each time, and writes logs that hold what they must."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,17 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def exam() -> Iterator[SimpleNamespace]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
-        from exams import files, scoring
-        from exams.fourth import catalogue, host, logs, plan, worlds
-
-        yield SimpleNamespace(
-            catalogue=catalogue, files=files, host=host, logs=logs, plan=plan, scoring=scoring, worlds=worlds
-        )
-    for name in [name for name in sys.modules if name.split(".")[0] == "exams"]:
-        del sys.modules[name]
+def exam(exam_modules) -> SimpleNamespace:
+    return exam_modules("fourth", "catalogue", "host", "logs", "plan", "worlds")
 
 
 def test_every_fault_has_a_source_and_an_answer_among_the_cards(exam):
